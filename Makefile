@@ -1,0 +1,39 @@
+# make demo   sets up and shows the main job on shipped data
+# make test   sets up and runs every test
+# make check  lint, format, types
+# make bench  the benchmarks, each beside its peers
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin
+
+.PHONY: demo test check format bench clean
+
+$(VENV)/base: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/dev: $(VENV)/base
+	$(RUN)/pip install --quiet --constraint constraints.txt --editable '.[test,check]'
+	touch $@
+
+demo: $(VENV)/base
+	$(RUN)/python examples/paper_graph.py
+
+test: $(VENV)/dev
+	$(RUN)/pytest -n auto
+
+check: $(VENV)/dev
+	$(RUN)/ruff check
+	$(RUN)/ruff format --check
+	$(RUN)/mypy
+
+format: $(VENV)/dev
+	$(RUN)/ruff check --fix
+	$(RUN)/ruff format
+
+bench: $(VENV)/dev
+	$(RUN)/python benchmarks/growth.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
