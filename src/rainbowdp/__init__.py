@@ -1,0 +1,60 @@
+"""The provably best private answer from a finite set.
+
+Somebody holds data, a question has finitely many answers, and one answer goes out under
+differential privacy: as firmly as the distance of this very dataset to the nearest one with
+another answer allows.
+
+>>> import rainbowdp as rb
+>>> graph = rb.RainbowGraph([(0, 1), (1, 2)], [("yes", "no"), ("yes", "no"), ("no", "yes")])
+>>> mechanism = rb.optimal(graph, rb.DP(1))
+>>> round(mechanism[0]["yes"], 4), bool(mechanism.check())
+(0.9011, True)
+"""
+
+from rainbowdp.boundary import BoundaryCondition
+from rainbowdp.errors import (
+    InvalidBoundary,
+    InvalidDistribution,
+    InvalidGraph,
+    InvalidGuarantee,
+    InvalidMechanism,
+    InvalidRainbow,
+    NotAMorphism,
+    RainbowError,
+    UnknownDataset,
+)
+from rainbowdp.gaussian import GaussianDP
+from rainbowdp.graph import RainbowGraph
+from rainbowdp.guarantee import DP
+from rainbowdp.mechanism import Mechanism, dominates, relate
+from rainbowdp.morphism import Morphism, boundary_morphism
+from rainbowdp.optimal import optimal, optimal_line
+from rainbowdp.rainbow import Utility
+from rainbowdp.trade_off import TradeOff
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DP",
+    "BoundaryCondition",
+    "GaussianDP",
+    "InvalidBoundary",
+    "InvalidDistribution",
+    "InvalidGraph",
+    "InvalidGuarantee",
+    "InvalidMechanism",
+    "InvalidRainbow",
+    "Mechanism",
+    "Morphism",
+    "NotAMorphism",
+    "RainbowError",
+    "RainbowGraph",
+    "TradeOff",
+    "UnknownDataset",
+    "Utility",
+    "boundary_morphism",
+    "dominates",
+    "optimal",
+    "optimal_line",
+    "relate",
+]

@@ -1,0 +1,1 @@
+"""Boundary, depth and touching regions of a graph in compressed rows, one module an engine."""

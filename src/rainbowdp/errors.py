@@ -1,0 +1,54 @@
+"""Every error this package raises on purpose.
+
+    RainbowError
+    ├── InvalidGuarantee      a privacy parameter or trade-off curve that promises nothing
+    ├── InvalidDistribution   numbers that are not probabilities of the answers
+    ├── InvalidRainbow        an order that is not a permutation of the answers
+    ├── InvalidGraph          edges, rainbows or labels that do not fit together
+    ├── InvalidBoundary       a boundary condition that is missing or not private
+    ├── InvalidMechanism      a mechanism that does not fit its graph
+    ├── NotAMorphism          a map that tears neighbours apart
+    └── UnknownDataset        a dataset that is not in the graph (also a KeyError)
+
+A message is one sentence with the rule, the value that broke it and the remedy.
+"""
+
+from __future__ import annotations
+
+
+class RainbowError(ValueError):
+    """Base of all errors of this package; catch this one."""
+
+
+class InvalidGuarantee(RainbowError):
+    """A privacy parameter or a trade-off curve is not usable."""
+
+
+class InvalidDistribution(RainbowError):
+    """Numbers that are not a probability distribution over the answers."""
+
+
+class InvalidRainbow(RainbowError):
+    """A preference order that is not a permutation of the answers."""
+
+
+class InvalidGraph(RainbowError):
+    """Edges, rainbows or labels that do not make a rainbow graph."""
+
+
+class InvalidBoundary(RainbowError):
+    """A boundary condition that is incomplete or breaks the guarantee."""
+
+
+class InvalidMechanism(RainbowError):
+    """Rows that do not make a mechanism on the given graph."""
+
+
+class NotAMorphism(RainbowError):
+    """A map between graphs that sends neighbours to datasets that are not neighbours."""
+
+
+class UnknownDataset(RainbowError, KeyError):
+    """A dataset that is not a node of the graph."""
+
+    __str__ = Exception.__str__  # KeyError would print the repr of the message

@@ -1,0 +1,402 @@
+"""The rainbow graph: datasets, neighbours, and a preference order for each dataset.
+
+Datasets with one rainbow form a region. A region's *boundary* are its datasets with a neighbour
+in another region, its *interior* the others, and the *depth* of a dataset is its distance to the
+boundary of its own region: infinite where a component of the region has no boundary at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.edges import Edges, read_edges
+from rainbowdp.engines import plain
+from rainbowdp.errors import InvalidGraph, UnknownDataset
+from rainbowdp.rainbow import Answer, Dataset, Rainbow, as_rainbow, show
+
+Label = Hashable
+Value = TypeVar("Value")
+
+
+class RainbowGraph:
+    """Datasets, who neighbours whom, and which answers each dataset prefers.
+
+    ``edges``: pairs of datasets, an (m, 2) integer array, a SciPy sparse matrix, or a networkx,
+    igraph or rustworkx graph. Edges are undirected; loops and repeats are harmless.
+
+    ``rainbows``: a mapping from dataset to rainbow, or a sequence of rainbows for the datasets
+    0, 1, 2, … With ``labels`` (dataset → label, in the same two forms) the regions are the
+    labels instead, and ``rainbows`` maps each label to the one rainbow of its region; two labels
+    may share a rainbow.
+
+    ``answers`` fixes the order in which answers are listed; by default the first rainbow's.
+
+    Cost: O(edges) time and memory; depth is found on first use, by one search.
+
+    >>> graph = RainbowGraph(
+    ...     [("a", "b"), ("b", "c"), ("c", "d")],
+    ...     {"a": ("yes", "no"), "b": ("yes", "no"), "c": ("no", "yes"), "d": ("no", "yes")},
+    ... )
+    >>> graph.boundary, graph.depth["a"]
+    (('b', 'c'), 1)
+    """
+
+    def __init__(
+        self,
+        edges: Any,
+        rainbows: Mapping[Any, Sequence[Answer]] | Sequence[Sequence[Answer]],
+        answers: Sequence[Answer] | None = None,
+        *,
+        labels: Mapping[Any, Label] | Sequence[Label] | NDArray[Any] | None = None,
+    ) -> None:
+        loaded = read_edges(edges)
+        assigned = rainbows if labels is None else labels
+        names, marks = _assignment(assigned, loaded, "rainbow" if labels is None else "label")
+        if not len(names):
+            raise InvalidGraph("a rainbow graph must have at least one dataset, got none")
+        if labels is None:
+            marks = [as_rainbow(mark) for mark in marks]
+        region, regions = _number(marks)
+        orders = regions if labels is None else [_rainbow_of(rainbows, label) for label in regions]
+        chosen = as_rainbow(answers if answers is not None else orders[0])
+        self._fill(
+            names,
+            _positions(loaded, names),
+            region,
+            tuple(regions),
+            tuple(as_rainbow(order, chosen) for order in orders),
+            chosen,
+        )
+
+    def _fill(
+        self,
+        names: Sequence[Dataset],
+        pairs: NDArray[Any],
+        region: NDArray[np.int64],
+        labels: tuple[Label, ...],
+        rainbows: tuple[Rainbow, ...],
+        answers: tuple[Answer, ...],
+    ) -> None:
+        self.datasets = names
+        self.answers = answers
+        self._labels = labels
+        self._rainbows = rainbows
+        self._region = region
+        self._offsets, self._targets = _compress(pairs, len(names))
+
+    @classmethod
+    def line(cls, rainbow: Sequence[Answer], length: int) -> RainbowGraph:
+        """The (c, n)-line: datasets 0, 1, …, ``length`` in a row, all with one rainbow."""
+        nodes = np.arange(length)
+        return cls(np.stack([nodes, nodes + 1], axis=1), [tuple(rainbow)] * (length + 1))
+
+    def __repr__(self) -> str:
+        return (
+            f"RainbowGraph({len(self)} datasets, {self.edge_count} edges, "
+            f"{len(self._labels)} regions, {len(self.answers)} answers)"
+        )
+
+    def __len__(self) -> int:
+        return len(self.datasets)
+
+    def __contains__(self, dataset: Dataset) -> bool:
+        return self._find(dataset) is not None
+
+    def _find(self, dataset: Dataset) -> int | None:
+        if isinstance(self.datasets, range):
+            whole = isinstance(dataset, int | np.integer) and not isinstance(dataset, bool)
+            return int(dataset) if whole and 0 <= int(dataset) < len(self) else None  # type: ignore[call-overload]
+        return self._place.get(dataset)
+
+    @cached_property
+    def _place(self) -> dict[Dataset, int]:
+        return {name: position for position, name in enumerate(self.datasets)}
+
+    def position(self, dataset: Dataset) -> int:
+        """Where ``dataset`` stands in ``datasets``."""
+        found = self._find(dataset)
+        if found is None:
+            raise UnknownDataset(
+                f"a dataset must be one of the graph's {len(self)}, got {dataset!r}; "
+                "graph.datasets lists them"
+            )
+        return found
+
+    @property
+    def edge_count(self) -> int:
+        """The number of edges, loops and repeats not counted."""
+        return len(self._targets) // 2
+
+    def edge_positions(self) -> NDArray[np.int64]:
+        """Each edge once, as a pair of positions, smaller first."""
+        first = plain.sources(self._offsets)
+        once = first < self._targets
+        return np.stack([first[once], self._targets[once]], axis=1)
+
+    def neighbours(self, dataset: Dataset) -> tuple[Dataset, ...]:
+        """The datasets joined to ``dataset``."""
+        place = self.position(dataset)
+        span = slice(self._offsets[place], self._offsets[place + 1])
+        return tuple(self.datasets[int(p)] for p in self._targets[span])
+
+    def rainbow(self, dataset: Dataset) -> Rainbow:
+        """The preference order of ``dataset``, most preferred first."""
+        return self._rainbows[self._region[self.position(dataset)]]
+
+    @cached_property
+    def region(self) -> PerDataset[Label]:
+        """The label of each dataset's region: its rainbow, unless labels were given."""
+        return PerDataset(self, self._region, lambda number: self._labels[number])
+
+    @cached_property
+    def depth(self) -> PerDataset[float]:
+        """Distance from each dataset to the boundary of its region; may be infinite."""
+        return PerDataset(self, self.depths, lambda d: math.inf if math.isinf(d) else int(d))
+
+    @cached_property
+    def depths(self) -> NDArray[np.float64]:
+        """``depth`` as an array in the order of ``datasets``."""
+        found = plain.depth(self._offsets, self._targets, self._region, self._on_boundary)
+        return np.where(found == plain.UNREACHED, math.inf, found)
+
+    @property
+    def region_numbers(self) -> NDArray[np.int64]:
+        """For each dataset the place of its region in ``regions``."""
+        return self._region
+
+    @cached_property
+    def _on_boundary(self) -> NDArray[np.bool_]:
+        return plain.boundary(self._offsets, self._targets, self._region)
+
+    @property
+    def boundary(self) -> tuple[Dataset, ...]:
+        """The datasets with a neighbour in another region."""
+        return self.names(np.flatnonzero(self._on_boundary))
+
+    @property
+    def interior(self) -> tuple[Dataset, ...]:
+        """The datasets whose neighbours all lie in their own region."""
+        return self.names(np.flatnonzero(~self._on_boundary))
+
+    def names(self, positions: NDArray[Any]) -> tuple[Dataset, ...]:
+        """The datasets at ``positions``."""
+        return tuple(self.datasets[int(p)] for p in positions)
+
+    @cached_property
+    def regions(self) -> dict[Label, Region]:
+        """The regions by label, in order of first appearance."""
+        return {
+            label: Region(self, number, label, rainbow)
+            for number, (label, rainbow) in enumerate(
+                zip(self._labels, self._rainbows, strict=True)
+            )
+        }
+
+    @cached_property
+    def touching(self) -> tuple[tuple[Label, Label], ...]:
+        """The pairs of regions that some edge joins, each pair once."""
+        pairs = plain.touching(self._offsets, self._targets, self._region, len(self._labels))
+        return tuple((self._labels[a], self._labels[b]) for a, b in pairs)
+
+    def boundary_graph(self) -> RainbowGraph:
+        """One line of depths for each region, heads joined where regions touch.
+
+        Its datasets are pairs (label, depth). Components without boundary become one lone
+        dataset (label, inf). The optimal mechanism on the whole graph is the pullback of the
+        one on this graph (theory, Theorem 3).
+        """
+        names: list[tuple[Label, float]] = []
+        numbers: list[int] = []
+        pairs: list[tuple[int, int]] = []
+        head: dict[Label, int] = {}
+        for number, region in enumerate(self.regions.values()):
+            if region.deepest is not None:
+                first = head[region.label] = len(names)
+                names += [(region.label, depth) for depth in range(region.deepest + 1)]
+                pairs += [(first + depth, first + depth + 1) for depth in range(region.deepest)]
+            if region.unbounded:
+                names.append((region.label, math.inf))
+            numbers += [number] * (len(names) - len(numbers))
+        pairs += [(head[a], head[b]) for a, b in self.touching]
+        graph = RainbowGraph.__new__(RainbowGraph)
+        edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        graph._fill(names, edges, np.array(numbers), self._labels, self._rainbows, self.answers)
+        return graph
+
+
+@dataclass(frozen=True)
+class Region:
+    """The datasets that share a label and with it a rainbow."""
+
+    _graph: RainbowGraph
+    _number: int
+    label: Label
+    rainbow: Rainbow
+
+    def __repr__(self) -> str:
+        edge = len(self.boundary)
+        return f"Region({show(self.rainbow)}, {self.size} datasets, {edge} on the boundary)"
+
+    @cached_property
+    def _members(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self._graph.region_numbers == self._number)
+
+    @cached_property
+    def _member_depths(self) -> NDArray[np.float64]:
+        return self._graph.depths[self._members]
+
+    @property
+    def size(self) -> int:
+        """How many datasets the region has."""
+        return len(self._members)
+
+    @property
+    def datasets(self) -> tuple[Dataset, ...]:
+        """The datasets of the region."""
+        return self._graph.names(self._members)
+
+    @property
+    def boundary(self) -> tuple[Dataset, ...]:
+        """Those with a neighbour in another region."""
+        return self._graph.names(self._members[self._member_depths == 0])
+
+    @property
+    def interior(self) -> tuple[Dataset, ...]:
+        """Those without."""
+        return self._graph.names(self._members[self._member_depths != 0])
+
+    @property
+    def deepest(self) -> int | None:
+        """The largest finite depth; None for a region without boundary."""
+        finite = self._member_depths[np.isfinite(self._member_depths)]
+        return int(finite.max()) if finite.size else None
+
+    @property
+    def unbounded(self) -> int:
+        """How many datasets lie in components without boundary."""
+        return int(np.isinf(self._member_depths).sum())
+
+
+class PerDataset(Mapping[Dataset, Value], Generic[Value]):
+    """A value for each dataset: a read-only mapping over one array."""
+
+    def __init__(self, graph: RainbowGraph, values: NDArray[Any], show_value: Any) -> None:
+        self._graph, self._values, self._show = graph, values, show_value
+
+    def __getitem__(self, dataset: Dataset) -> Value:
+        value: Value = self._show(self._values[self._graph.position(dataset)])
+        return value
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return iter(self._graph.datasets)
+
+    def __len__(self) -> int:
+        return len(self._graph)
+
+    def __repr__(self) -> str:
+        return (
+            f"PerDataset({dict(self)})" if len(self) <= 20 else f"PerDataset({len(self)} datasets)"
+        )
+
+
+def _assignment(assigned: Any, loaded: Edges, what: str) -> tuple[Sequence[Dataset], Sequence[Any]]:
+    """The datasets in order, and the rainbow or label of each."""
+    if isinstance(assigned, Mapping):
+        names = list(assigned)
+        if loaded.names is not None:
+            missing = next((name for name in loaded.names if name not in assigned), None)
+            if missing is not None:
+                raise InvalidGraph(
+                    f"every dataset needs a {what}, got none for dataset {missing!r}"
+                )
+        return names, list(assigned.values())
+    if isinstance(assigned, str) or not hasattr(assigned, "__len__"):
+        raise InvalidGraph(
+            f"{what}s must be a mapping from datasets or a sequence for datasets 0, 1, 2, …, "
+            f"got {assigned!r}"
+        )
+    places = loaded.names if loaded.names is not None else range(len(assigned))
+    if len(places) != len(assigned):
+        raise InvalidGraph(
+            f"every dataset needs a {what}, got {len(assigned)} {what}s for {len(places)} datasets"
+        )
+    return places, assigned
+
+
+def _positions(loaded: Edges, names: Sequence[Dataset]) -> NDArray[np.int64]:
+    """The edges as pairs of positions in ``names``."""
+    if loaded.names is not None and loaded.names is not names:
+        if (
+            isinstance(loaded.names, range)
+            and isinstance(names, list)
+            and names == list(loaded.names)
+        ):
+            return np.asarray(loaded.pairs, dtype=np.int64)
+        place = {name: position for position, name in enumerate(names)}
+        table = np.array([place[name] for name in loaded.names], dtype=np.int64)
+        return table[np.asarray(loaded.pairs, dtype=np.int64)].reshape(-1, 2)
+    if isinstance(loaded.pairs, np.ndarray) and (isinstance(names, range) or loaded.names is names):
+        pairs = loaded.pairs.astype(np.int64)
+        wrong = (pairs < 0) | (pairs >= len(names))
+        if wrong.any():
+            raise _unknown(int(pairs[wrong][0]), f"the datasets are 0 to {len(names) - 1}")
+        return pairs
+    place = {name: position for position, name in enumerate(names)}
+    listed = loaded.pairs.tolist() if isinstance(loaded.pairs, np.ndarray) else loaded.pairs
+    try:
+        return np.array([(place[a], place[b]) for a, b in listed], dtype=np.int64).reshape(-1, 2)
+    except (KeyError, TypeError):
+        unknown = next(end for pair in listed for end in pair if not _known(end, place))
+        raise _unknown(unknown, "give it a rainbow or leave the edge out") from None
+
+
+def _known(name: Any, place: Mapping[Dataset, int]) -> bool:
+    try:
+        return name in place
+    except TypeError:
+        return False
+
+
+def _unknown(name: Any, remedy: str) -> InvalidGraph:
+    return InvalidGraph(
+        f"an edge must join two known datasets, got the unknown dataset {name!r}; {remedy}"
+    )
+
+
+def _number(marks: Sequence[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    """A number for each distinct mark, and the marks in that order."""
+    if isinstance(marks, np.ndarray) and marks.dtype.kind in "iu":
+        values, numbers = np.unique(marks, return_inverse=True)
+        return numbers.astype(np.int64), values.tolist()
+    found: dict[Any, int] = {}
+    try:
+        numbers = [found.setdefault(mark, len(found)) for mark in marks]
+    except TypeError:
+        raise InvalidGraph("labels must be hashable, got one that is not") from None
+    return np.array(numbers, dtype=np.int64), list(found)
+
+
+def _rainbow_of(rainbows: Any, label: Label) -> Sequence[Answer]:
+    try:
+        order: Sequence[Answer] = rainbows[label]
+        return order
+    except (KeyError, IndexError, TypeError):
+        raise InvalidGraph(f"every label needs a rainbow, got none for label {label!r}") from None
+
+
+def _compress(pairs: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Compressed rows with each edge in both directions, without loops and repeats."""
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    codes = np.unique(
+        np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]])
+    )
+    offsets = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(codes // size, minlength=size), out=offsets[1:])
+    return offsets, codes % size

@@ -1,0 +1,330 @@
+"""A mechanism: a distribution over the answers for each dataset.
+
+Distributions are kept once each, as rows, and every dataset points at one; a mechanism on ten
+million datasets with forty distinct rows holds forty rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import InvalidMechanism, RainbowError
+from rainbowdp.graph import RainbowGraph
+from rainbowdp.growth import Floats
+from rainbowdp.guarantee import Guarantee
+from rainbowdp.morphism import Morphism
+from rainbowdp.rainbow import (
+    Answer,
+    Dataset,
+    Order,
+    Utility,
+    Verdict,
+    compare_rows,
+    in_order,
+    verdict,
+)
+
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a mechanism keeps its guarantee, and the worst pair of neighbours if it does not."""
+
+    holds: bool
+    guarantee: Guarantee
+    pairs: int
+    excess: float = 0.0
+    neighbours: tuple[Dataset, Dataset] | None = None
+    answers: tuple[Answer, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        if self.holds:
+            return f"{self.guarantee} holds on all {self.pairs} distinct pairs of neighbouring rows"
+        assert self.neighbours is not None
+        more, less = self.neighbours
+        answers = ", ".join(str(a) for a in self.answers)
+        return (
+            f"{self.guarantee} is broken: {{{answers}}} is too likely at {more!r} "
+            f"beside its neighbour {less!r}, by {self.excess:.6g}"
+        )
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A dataset and a set of its most preferred answers on which two mechanisms differ."""
+
+    dataset: Dataset
+    prefix: tuple[Answer, ...]
+    first: float
+    second: float
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How one mechanism stands to another: the verdict, and a witness for each way it goes."""
+
+    verdict: Verdict
+    better: Witness | None = None
+    worse: Witness | None = None
+
+    def __str__(self) -> str:
+        reasons = [
+            f"{word} at {w.dataset!r}: P({', '.join(str(a) for a in w.prefix)}) = "
+            f"{w.first:.6g} against {w.second:.6g}"
+            for word, w in (("better", self.better), ("worse", self.worse))
+            if w is not None
+        ]
+        return "; ".join([self.verdict, *reasons])
+
+
+@dataclass(frozen=True)
+class Homogeneity:
+    """Whether each region has one distribution on its boundary, or two datasets that differ."""
+
+    holds: bool
+    differ: tuple[Dataset, Dataset] | None = None
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+class Mechanism(Mapping[Dataset, dict[Answer, float]]):
+    """A randomised answer for each dataset of a rainbow graph.
+
+    ``table`` holds the distinct rows, probabilities in the order of ``graph.answers``; dataset
+    number i answers by row ``index[i]``. Most people get one from ``rb.optimal`` or
+    ``Mechanism.from_table``.
+
+    >>> graph = RainbowGraph([("a", "b")], {"a": ("yes", "no"), "b": ("no", "yes")})
+    >>> coin = Mechanism.from_table(graph, {"a": {"yes": 0.6, "no": 0.4}, "b": (0.4, 0.6)})
+    >>> coin["b"]
+    {'no': 0.6, 'yes': 0.4}
+    """
+
+    def __init__(
+        self,
+        graph: RainbowGraph,
+        table: Floats,
+        index: NDArray[Any],
+        guarantee: Guarantee | None = None,
+        *,
+        rows: Mechanism | None = None,
+    ) -> None:
+        if table.ndim != 2 or table.shape[1] != len(graph.answers) or index.shape != (len(graph),):
+            raise InvalidMechanism(
+                "a mechanism needs a probability for each answer and a row for each dataset, got "
+                f"rows of shape {table.shape} and {index.shape[0]} places for {len(graph)} datasets"
+            )
+        self.graph, self.table, self.index, self.guarantee = graph, table, index, guarantee
+        self._rows = rows
+
+    @classmethod
+    def from_table(
+        cls,
+        graph: RainbowGraph,
+        distributions: Mapping[Dataset, Any],
+        guarantee: Guarantee | None = None,
+    ) -> Mechanism:
+        """A mechanism from one distribution for each dataset.
+
+        Each is a mapping {answer: probability} or a sequence in the order of ``graph.answers``.
+        """
+        rows: dict[tuple[float, ...], int] = {}
+        index = np.empty(len(graph), dtype=np.int64)
+        for place, dataset in enumerate(graph.datasets):
+            if dataset not in distributions:
+                raise InvalidMechanism(
+                    f"every dataset needs a distribution, got none for {dataset!r}"
+                )
+            row = tuple(float(p) for p in in_order(distributions[dataset], graph.answers))
+            index[place] = rows.setdefault(row, len(rows))
+        for dataset in distributions:
+            graph.position(dataset)
+        return cls(graph, np.array(list(rows)), index, guarantee)
+
+    def __repr__(self) -> str:
+        promise = f", {self.guarantee}" if self.guarantee is not None else ""
+        return f"Mechanism({len(self)} datasets, {len(self.table)} rows{promise})"
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability} at ``dataset``, most preferred answer first."""
+        row = self.table[self.index[self.graph.position(dataset)]]
+        place = self._answer_place
+        return {answer: float(row[place[answer]]) for answer in self.graph.rainbow(dataset)}
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return iter(self.graph.datasets)
+
+    def __len__(self) -> int:
+        return len(self.graph)
+
+    __hash__ = None  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+    @property
+    def rows(self) -> Mechanism:
+        """The mechanism on the boundary graph that this one is the pullback of, or itself.
+
+        For an optimal mechanism ``mechanism.rows[region, depth]`` is the row at that depth.
+        """
+        return self if self._rows is None else self._rows
+
+    @cached_property
+    def _answer_place(self) -> dict[Answer, int]:
+        return {answer: place for place, answer in enumerate(self.graph.answers)}
+
+    def pullback(self, morphism: Morphism) -> Mechanism:
+        """The mechanism d ↦ self[morphism[d]] on the morphism's source: as private as this one."""
+        if morphism.target is not self.graph:
+            raise InvalidMechanism(
+                "a mechanism can only be pulled back along a morphism to its own graph, "
+                f"got one to {morphism.target!r}"
+            )
+        index = self.index[morphism.positions]
+        return Mechanism(morphism.source, self.table, index, self.guarantee, rows=self)
+
+    def check(self, guarantee: Guarantee | None = None, *, every_edge: bool = False) -> Check:
+        """Does every pair of neighbours keep the guarantee, over all sets of answers, both ways?
+
+        A pullback is checked on the graph it comes from, whose few edges prove the rest; with
+        ``every_edge`` each edge of the own graph is looked at. Rows are floats, so what is
+        checked holds up to a relative rounding of 1e-12. Cost: O(edges) and one comparison for
+        each distinct pair of rows.
+        """
+        promise = guarantee if guarantee is not None else self.guarantee
+        if promise is None:
+            raise RainbowError(
+                "a check needs a guarantee, got a mechanism without one; pass check(DP(...))"
+            )
+        source = self if every_edge else self.rows
+        pairs = source._row_pairs()
+        excess = np.zeros(len(pairs))
+        for start in range(0, len(pairs), _BLOCK):
+            first, second = pairs[start : start + _BLOCK].T
+            excess[start : start + _BLOCK] = promise.excesses(self.table[first], self.table[second])
+        if not excess.any():
+            return Check(True, promise, len(pairs))
+        first, second = pairs[int(excess.argmax())]
+        worst = promise.excess(self.table[first], self.table[second])
+        places = self._edge_between(first, second)
+        more, less = self.graph.names(places if worst.first else places[::-1])
+        answers = tuple(self.graph.answers[a] for a in worst.answers)
+        return Check(False, promise, len(pairs), float(worst), (more, less), answers)
+
+    def _row_pairs(self) -> NDArray[np.int64]:
+        """The distinct pairs of different rows that stand on neighbours."""
+        edges, size = self.graph.edge_positions(), len(self.table)
+        codes: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        for start in range(0, len(edges), 1 << 22):
+            ends = np.sort(self.index[edges[start : start + (1 << 22)]], axis=1)
+            ends = ends[ends[:, 0] != ends[:, 1]]
+            codes = np.union1d(codes, ends[:, 0] * size + ends[:, 1])
+        return np.stack([codes // size, codes % size], axis=1)
+
+    def _edge_between(self, first: int, second: int) -> NDArray[np.int64]:
+        """An edge whose ends answer by these two rows, in this order."""
+        edges = self.graph.edge_positions()
+        directed = np.concatenate([edges, edges[:, ::-1]])
+        found = (self.index[directed] == (first, second)).all(axis=1)
+        edge: NDArray[np.int64] = directed[int(found.argmax())]
+        return edge
+
+    def homogeneity(self) -> Homogeneity:
+        """Does each region have one and the same distribution on its whole boundary?"""
+        on_boundary = np.flatnonzero(self.graph.depths == 0)
+        _, first = np.unique(self.graph.region_numbers[on_boundary], return_index=True)
+        head = dict(
+            zip(self.graph.region_numbers[on_boundary[first]], on_boundary[first], strict=True)
+        )
+        heads = np.array(
+            [head[number] for number in self.graph.region_numbers[on_boundary]], dtype=np.int64
+        )
+        differ = (self.table[self.index[on_boundary]] != self.table[self.index[heads]]).any(axis=1)
+        if not differ.any():
+            return Homogeneity(True)
+        worst = int(np.flatnonzero(differ)[0])
+        one, other = self.graph.names(np.array([heads[worst], on_boundary[worst]]))
+        return Homogeneity(False, (one, other))
+
+    def utility(self, utility: Utility) -> float:
+        """Σ over datasets of the expected worth of the answer."""
+        return float(self._worths(utility).sum())
+
+    def _worths(self, utility: Utility) -> Floats:
+        worth = np.empty((len(self), len(self.graph.answers)))
+        for place, dataset in enumerate(self.graph.datasets):
+            worth[place] = utility.worths(dataset, self.graph.rainbow(dataset))
+        ordered: Floats = (worth * self._preferred(np.arange(len(self)))).sum(axis=1)
+        return ordered
+
+    def _preferred(self, places: NDArray[np.int64]) -> Floats:
+        """The rows of the datasets at ``places`` in their own preference order."""
+        order = np.array(
+            [
+                [self._answer_place[a] for a in region.rainbow]
+                for region in self.graph.regions.values()
+            ]
+        )
+        return np.take_along_axis(
+            self.table[self.index[places]], order[self.graph.region_numbers[places]], axis=1
+        )
+
+
+def relate(a: Mechanism, b: Mechanism, order: Order | Utility = "dominance") -> Relation:
+    """How ``a`` stands to ``b`` on the same graph, dataset by dataset, with the proof.
+
+    ``order``: ``"dominance"`` (every prefix sum), ``"lexicographic"`` (the first that differs) or
+    a ``Utility`` (its total). Differences within rounding count as equal.
+    """
+    if a.graph is not b.graph:
+        raise RainbowError("two mechanisms must be on one graph to be compared, got two graphs")
+    if isinstance(order, Utility):
+        return _relate_by_utility(a, b, order)
+    # Datasets that share the region and both rows compare alike; one of them speaks for all.
+    keys = np.stack([a.graph.region_numbers, a.index, b.index], axis=1)
+    _, places = np.unique(keys, axis=0, return_index=True)
+    places.sort()
+    first, second = a._preferred(places), b._preferred(places)
+    signs = compare_rows(first, second, order)
+
+    def witness(sign: int) -> Witness | None:
+        found = np.argwhere(signs == sign)
+        if not len(found):
+            return None
+        row, prefix = found[0]
+        dataset = a.graph.datasets[int(places[row])]
+        sums = first[row, : prefix + 1].sum(), second[row, : prefix + 1].sum()
+        return Witness(
+            dataset, a.graph.rainbow(dataset)[: prefix + 1], float(sums[0]), float(sums[1])
+        )
+
+    better, worse = witness(1), witness(-1)
+    return Relation(verdict(better is not None, worse is not None), better, worse)
+
+
+def _relate_by_utility(a: Mechanism, b: Mechanism, utility: Utility) -> Relation:
+    first, second = a._worths(utility), b._worths(utility)
+    gain = first.sum() - second.sum()
+    if abs(gain) <= 1e-12 * (np.abs(first).sum() + np.abs(second).sum()):
+        return Relation("equal")
+    place = int((first - second).argmax() if gain > 0 else (second - first).argmax())
+    dataset = a.graph.datasets[place]
+    witness = Witness(dataset, a.graph.rainbow(dataset), float(first[place]), float(second[place]))
+    return (
+        Relation("dominates", better=witness) if gain > 0 else Relation("dominated", worse=witness)
+    )
+
+
+def dominates(a: Mechanism, b: Mechanism) -> bool:
+    """Whether every prefix sum of ``a`` is at least that of ``b``, at every dataset."""
+    return relate(a, b).worse is None

@@ -1,0 +1,123 @@
+"""Maps between rainbow graphs that never tear neighbours apart.
+
+A morphism sends neighbours to neighbours or to one and the same dataset. Whatever is private on
+its target is therefore private on its source when pulled back: ``mechanism.pullback(morphism)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import NotAMorphism
+from rainbowdp.graph import RainbowGraph
+from rainbowdp.rainbow import Dataset
+
+
+class Morphism:
+    """A checked morphism from ``source`` to ``target``.
+
+    ``image`` gives the target dataset of each source dataset, as a mapping or a function.
+    Raises ``NotAMorphism`` with the edge that is torn. Cost: O(edges log edges).
+
+    >>> path = RainbowGraph([(0, 1), (1, 2)], [("y", "n"), ("y", "n"), ("n", "y")])
+    >>> short = RainbowGraph([(0, 1)], [("y", "n"), ("n", "y")])
+    >>> Morphism(path, short, {0: 0, 1: 0, 2: 1}).preserves_rainbows
+    True
+    """
+
+    def __init__(
+        self,
+        source: RainbowGraph,
+        target: RainbowGraph,
+        image: Mapping[Dataset, Dataset] | Callable[[Dataset], Dataset],
+    ) -> None:
+        where = image if callable(image) else _lookup(image)
+        positions = np.array([target.position(where(d)) for d in source.datasets], dtype=np.int64)
+        self._fill(source, target, positions)
+
+    def _fill(
+        self, source: RainbowGraph, target: RainbowGraph, positions: NDArray[np.int64]
+    ) -> None:
+        self.source, self.target, self.positions = source, target, positions
+        torn = _torn_edge(source, target, positions)
+        if torn is not None:
+            raise NotAMorphism(
+                "a morphism must send neighbours to neighbours or to one dataset, got "
+                f"{torn[0]!r} ~ {torn[1]!r} sent to {self[torn[0]]!r} and {self[torn[1]]!r}"
+            )
+
+    @classmethod
+    def from_positions(
+        cls, source: RainbowGraph, target: RainbowGraph, positions: NDArray[Any]
+    ) -> Morphism:
+        """The morphism that sends the dataset at place i to the one at place ``positions[i]``."""
+        self = cls.__new__(cls)
+        self._fill(source, target, positions)
+        return self
+
+    def __repr__(self) -> str:
+        return f"Morphism({len(self.source)} datasets to {len(self.target)})"
+
+    def __getitem__(self, dataset: Dataset) -> Dataset:
+        return self.target.datasets[int(self.positions[self.source.position(dataset)])]
+
+    @cached_property
+    def preserves_rainbows(self) -> bool:
+        """Whether every dataset has the rainbow of its image."""
+        return self.recoloured() is None
+
+    def recoloured(self) -> Dataset | None:
+        """A dataset whose rainbow differs from its image's, if there is one."""
+        numbers = self.source.region_numbers
+        images = self.target.region_numbers[self.positions]
+        ours, theirs = list(self.source.regions.values()), list(self.target.regions.values())
+        for a, b in np.unique(np.stack([numbers, images], axis=1), axis=0):
+            if ours[a].rainbow != theirs[b].rainbow:
+                place = int(np.flatnonzero((numbers == a) & (images == b))[0])
+                return self.source.datasets[place]
+        return None
+
+
+def boundary_morphism(graph: RainbowGraph) -> Morphism:
+    """The rainbow-preserving morphism d ↦ (region, depth) onto the boundary graph."""
+    target = graph.boundary_graph()
+    numbers = graph.region_numbers
+    first = np.searchsorted(target.region_numbers, np.arange(len(graph.regions)))
+    last = np.searchsorted(target.region_numbers, np.arange(len(graph.regions)), side="right") - 1
+    endless = np.isinf(graph.depths)
+    depth = np.where(endless, 0, graph.depths).astype(np.int64)
+    return Morphism.from_positions(
+        graph, target, np.where(endless, last[numbers], first[numbers] + depth)
+    )
+
+
+def _lookup(image: Mapping[Dataset, Dataset]) -> Callable[[Dataset], Dataset]:
+    def where(dataset: Dataset) -> Dataset:
+        try:
+            return image[dataset]
+        except KeyError:
+            raise NotAMorphism(
+                f"a morphism must have an image for every dataset, got none for {dataset!r}"
+            ) from None
+
+    return where
+
+
+def _torn_edge(
+    source: RainbowGraph, target: RainbowGraph, positions: NDArray[np.int64]
+) -> tuple[Dataset, Dataset] | None:
+    edges = source.edge_positions()
+    ends = np.sort(positions[edges], axis=1)
+    size = len(target)
+    joined = target.edge_positions()
+    fine = ends[:, 0] == ends[:, 1]
+    fine |= np.isin(ends[:, 0] * size + ends[:, 1], joined[:, 0] * size + joined[:, 1])
+    if fine.all():
+        return None
+    first, second = source.names(edges[np.flatnonzero(~fine)[0]])
+    return first, second

@@ -1,0 +1,131 @@
+"""Numbers exactly as they were given.
+
+A float is the binary fraction it is, a string or a ``Decimal`` the decimal it spells, a
+``Fraction`` itself. Everything rigorous in the package starts from these fractions and goes
+through *balls*: numbers of arbitrary precision with a proven error radius (Arb, through
+python-flint).
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from rainbowdp.errors import InvalidDistribution, RainbowError
+
+if TYPE_CHECKING:
+    from flint import arb
+
+Number: TypeAlias = int | float | Fraction | Decimal | str
+
+SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then normalised exactly
+
+
+def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:
+    """``value`` as the exact fraction it denotes; ``what`` names it in the error.
+
+    >>> exact("0.1", "epsilon", RainbowError), exact(0.5, "epsilon", RainbowError)
+    (Fraction(1, 10), Fraction(1, 2))
+    """
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        if isinstance(value, str):
+            return Fraction(value) if "/" in value else Fraction(Decimal(value))
+        if isinstance(value, numbers.Rational | Decimal):
+            return Fraction(value)
+        if isinstance(value, numbers.Real):
+            return Fraction(float(value))
+        raise TypeError
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
+        raise error(f"{what} must be a finite number, got {what}={value!r}") from None
+
+
+def exact_distribution(
+    values: Sequence[object], answers: int | None = None
+) -> tuple[Fraction, ...]:
+    """Probabilities as exact fractions, divided by their exact sum.
+
+    The sum may differ from one by rounding (1e-9) and no more: a row that was rounded to
+    four digits is somebody's mistake, not something to mend in silence.
+    """
+    row = tuple(exact(value, "a probability", InvalidDistribution) for value in values)
+    if answers is not None and len(row) != answers:
+        raise InvalidDistribution(
+            f"a distribution needs a probability for each of the {answers} answers, got {len(row)}"
+        )
+    if not row:
+        raise InvalidDistribution("a distribution needs at least one probability, got none")
+    if any(p < 0 for p in row):
+        raise InvalidDistribution(
+            f"probabilities must not be negative, got {float(min(row))!r} in {plain(row)}"
+        )
+    total = sum(row, Fraction(0))
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InvalidDistribution(
+            f"probabilities must sum to 1, got {plain(row)}, which sums to {float(total):.10g}"
+        )
+    return row if total == 1 else tuple(p / total for p in row)
+
+
+def plain(row: Sequence[Fraction] | np.ndarray) -> str:
+    """A row for a message: short, in parentheses."""
+    return "(" + ", ".join(f"{float(p):.6g}" for p in row) + ")"
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Balls made inside the block carry ``bits`` bits."""
+    from flint import ctx
+
+    with ctx.workprec(bits):
+        yield
+
+
+def ball(value: Fraction) -> arb:
+    """The ball of the current precision around an exact fraction."""
+    from flint import arb, fmpq
+
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def refine(
+    evaluate: Callable[[], arb], bits: int = 128, good: int = 60, most: int = 1 << 14
+) -> float:
+    """The float nearest to what ``evaluate`` encloses, at whatever precision that takes.
+
+    ``evaluate`` is called with the precision set and doubled until the ball is accurate to
+    ``good`` bits relatively. A value that still cannot be told from zero at ``most`` bits is
+    zero: only an exact tie of rationals stays undecided for so long.
+    """
+    while True:
+        with precision(bits):
+            value = evaluate()
+            if value.rel_accuracy_bits() >= good or value.is_zero():
+                return float(value)
+        if bits >= most:
+            return 0.0
+        bits *= 2
+
+
+def first_integer_above(evaluate: Callable[[], arb], bits: int = 128, most: int = 1 << 14) -> int:
+    """⌊x⌋ + 1 for the number x that ``evaluate`` encloses, decided at whatever precision it takes.
+
+    A ball that holds an integer at every precision up to ``most`` bits is that integer.
+    """
+    while True:
+        with precision(bits):
+            value = evaluate()
+            floor = value.floor().unique_fmpz()
+            if floor is not None:
+                return int(floor) + 1
+            if bits >= most:
+                return math.floor(float(value.mid()) + 0.5) + 1
+        bits *= 2
