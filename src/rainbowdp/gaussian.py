@@ -71,26 +71,18 @@ class GaussianDP(Guarantee):
 
     def _between(self, low: Cut, high: Cut, depths: Floats) -> Floats:
         """P(low < U ≤ high) after growth; None and infinity are cuts that never move."""
-        from scipy.special import ndtr
-
         if low == high:
             return np.zeros_like(depths)
         shift = self.mu * depths
-        left, right = (np.full_like(depths, _score(cut)) for cut in (low, high))
-        doubt = [
-            ((1 + np.abs(z + shift)) * (np.abs(z) + 2 * shift) + 16) * 2.0**-53
-            if np.isfinite(z).all()
-            else np.zeros_like(z)
-            for z in (left, right)
-        ]
-        left, right = left + shift, right + shift
-        mirrored = left + right > 0  # count from the nearer end
-        near = np.where(mirrored, -left, right)
-        far = np.where(mirrored, -right, left)
-        value = ndtr(near) - ndtr(far)
-        noise = np.where(mirrored, doubt[0], doubt[1]) * ndtr(near)
-        noise += np.where(mirrored, doubt[1], doubt[0]) * ndtr(far)
-        for index in np.flatnonzero((noise > ACCURACY * value) & (ndtr(near) > 0)):
+        left, right = _score(low), _score(high)
+        mirrored = left + right + 2 * shift > 0  # count from the nearer end
+        near = np.where(mirrored, -left - shift, right + shift)
+        far = np.where(mirrored, -right - shift, left + shift)
+        mass_near, noise_near = _normal_mass(near, shift)
+        mass_far, noise_far = _normal_mass(far, shift)
+        value = mass_near - mass_far
+        unsure = (noise_near + noise_far > ACCURACY * value) & (mass_near > 0)
+        for index in np.flatnonzero(unsure):
             value[index] = self._mass(low, high, int(depths[index]))
         return value
 
@@ -121,6 +113,18 @@ class GaussianDP(Guarantee):
         sets = np.zeros(p.shape, dtype=np.bool_)
         np.put_along_axis(sets, order, np.arange(p.shape[1])[None, :] <= best[:, None], axis=1)
         return np.maximum(violation.max(axis=1), 0.0), sets
+
+
+def _normal_mass(z: Floats, shift: Floats) -> tuple[Floats, Floats]:
+    """Φ(z) and a bound on its error, where ``z`` was rounded after a shift."""
+    from scipy.special import ndtr
+
+    mass = ndtr(z)
+    fixed = np.isinf(z)
+    point = np.where(fixed, 0.0, z)
+    hazard = np.where(point < 0, 1 - point, np.exp(-(np.minimum(np.abs(point), 38.0) ** 2) / 2))
+    noise = mass * (hazard * (np.abs(point) + 3 * shift) + 16) * 2.0**-53
+    return mass, np.where(fixed, 0.0, noise)
 
 
 def _score(cut: Cut) -> float:

@@ -8,10 +8,10 @@ boundary of its own region: infinite where a component of the region has no boun
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from rainbowdp.engines import plain
 from rainbowdp.errors import InvalidGraph, UnknownDataset
 from rainbowdp.rainbow import Answer, Dataset, Rainbow, as_rainbow, show
 
-Label = Hashable
+Label: TypeAlias = Any  # anything hashable
 Value = TypeVar("Value")
 
 
@@ -112,7 +112,7 @@ class RainbowGraph:
     def _find(self, dataset: Dataset) -> int | None:
         if isinstance(self.datasets, range):
             whole = isinstance(dataset, int | np.integer) and not isinstance(dataset, bool)
-            return int(dataset) if whole and 0 <= int(dataset) < len(self) else None  # type: ignore[call-overload]
+            return int(dataset) if whole and 0 <= int(dataset) < len(self) else None
         return self._place.get(dataset)
 
     @cached_property

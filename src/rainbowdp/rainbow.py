@@ -11,7 +11,7 @@ order are compared by their prefix sums:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -24,8 +24,8 @@ from rainbowdp.growth import Floats
 from rainbowdp.guarantee import ROUNDING
 from rainbowdp.quantity import exact_distribution
 
-Answer: TypeAlias = Hashable
-Dataset: TypeAlias = Hashable
+Answer: TypeAlias = Any  # anything hashable
+Dataset: TypeAlias = Any  # anything hashable
 Rainbow: TypeAlias = tuple[Answer, ...]
 Order: TypeAlias = Literal["dominance", "lexicographic"]
 Verdict: TypeAlias = Literal["equal", "dominates", "dominated", "incomparable"]

@@ -1,0 +1,38 @@
+"""Every code block of the README and the docs does what it says."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN_ELSEWHERE = {"sh"}  # the two make targets; CI runs them
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    parser = doctest.DocTestParser()
+    for number, (language, code) in enumerate(BLOCK.findall(page.read_text())):
+        where = f"{page.name}, block {number}"
+        assert language in {"python", "pycon"} | RUN_ELSEWHERE, f"{where}: unknown {language!r}"
+        if language == "python":
+            exec(compile(code, where, "exec"), names)
+        elif language == "pycon":
+            test = parser.get_doctest(code, names, where, str(page), 0)
+            result = runner.run(test, clear_globs=False)
+            names.update(test.globs)
+            assert result.failed == 0, capsys.readouterr().out
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if not target.startswith("https://"):
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
