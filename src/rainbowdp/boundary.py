@@ -13,27 +13,25 @@ from fractions import Fraction
 from typing import Any
 
 from rainbowdp.errors import InvalidBoundary
-from rainbowdp.graph import Label, RainbowGraph
+from rainbowdp.graph import Label, RainbowGraph, Region
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import Guarantee, PiecewiseLinear
-from rainbowdp.rainbow import Answer, in_order, show
+from rainbowdp.rainbow import Answer, in_order
 
 
 @dataclass(frozen=True)
 class Clash:
     """Two touching regions whose distributions are not close, and the answers that prove it."""
 
-    regions: tuple[Label, Label]
+    regions: tuple[Region, Region]  # the first gives the answers too often
     answers: tuple[Answer, ...]
     excess: float
-    more: Label  # the region that gives those answers too often
 
     def __str__(self) -> str:
-        first, second = (_name(label) for label in self.regions)
+        more, less = (region.name for region in self.regions)
         return (
-            f"regions ({first}) and ({second}) touch but are not close: "
-            f"{{{', '.join(str(a) for a in self.answers)}}} is too likely in ({_name(self.more)}) "
-            f"by {self.excess:.6g}"
+            f"{{{', '.join(str(a) for a in self.answers)}}} is too likely in region ({more}) "
+            f"beside region ({less}), by {self.excess:.6g}"
         )
 
 
@@ -57,7 +55,8 @@ class BoundaryCondition:
     ) -> None:
         self.graph = graph
         if isinstance(conditions, BoundaryCondition):
-            conditions = conditions.exact_rows
+            carried = conditions
+            conditions = {label: carried.exact(label) for label in carried.exact_rows}
         needed = [r for r in graph.regions.values() if r.deepest is not None]
         if isinstance(conditions, Mapping):
             stray = next((label for label in conditions if label not in graph.regions), None)
@@ -70,7 +69,7 @@ class BoundaryCondition:
                 if region.label not in conditions:
                     raise InvalidBoundary(
                         "every region that touches another needs a boundary condition, "
-                        f"got none for region ({_name(region.label)})"
+                        f"got none for region ({region.name})"
                     )
         self.exact_rows: dict[Label, tuple[Fraction, ...]] = {
             region.label: in_order(
@@ -96,9 +95,12 @@ class BoundaryCondition:
         return f"BoundaryCondition({len(self.exact_rows)} regions)"
 
     def __getitem__(self, label: Label) -> dict[Answer, float]:
-        row = self.exact_rows[label]
+        return {answer: float(p) for answer, p in self.exact(label).items()}
+
+    def exact(self, label: Label) -> dict[Answer, Fraction]:
+        """{answer: exact probability} on the boundary of region ``label``."""
         rainbow = self.graph.regions[label].rainbow
-        return {answer: float(p) for answer, p in zip(rainbow, row, strict=True)}
+        return dict(zip(rainbow, self.exact_rows[label], strict=True))
 
     def clashes(self, guarantee: Guarantee) -> tuple[Clash, ...]:
         """Every pair of touching regions that breaks the guarantee; empty when valid."""
@@ -110,8 +112,9 @@ class BoundaryCondition:
             excess = guarantee.excess(*rows)
             if excess > 0:
                 answers = tuple(self.graph.answers[a] for a in excess.answers)
-                more = first if excess.first else second
-                found.append(Clash((first, second), answers, float(excess), more))
+                order = (first, second) if excess.first else (second, first)
+                more, less = (self.graph.regions[label] for label in order)
+                found.append(Clash((more, less), answers, float(excess)))
         return tuple(found)
 
     def validate(self, guarantee: Guarantee) -> None:
@@ -141,7 +144,3 @@ def _equal_share(guarantee: Guarantee, others: int) -> float:
             (middle, high) if guarantee.step(middle) + others * middle < 1 else (low, middle)
         )
     return high
-
-
-def _name(label: Label) -> str:
-    return show(label) if isinstance(label, tuple) else str(label)

@@ -27,15 +27,20 @@ def read_edges(edges: Any) -> Edges:
     by their ``name`` if they have one; rustworkx nodes by their payloads where these are
     distinct and hashable, otherwise by their indices.
     """
-    library = type(edges).__module__.partition(".")[0]
-    if library == "networkx":
+    libraries = {base.__module__.partition(".")[0] for base in type(edges).__mro__}
+    if "networkx" in libraries:
         names = list(edges.nodes)
         return Edges(_positions(edges.edges(), names), names)
-    if library == "igraph":
+    if "igraph" in libraries:
         has_names = "name" in edges.vs.attributes()
         vertices = edges.vs["name"] if has_names else range(edges.vcount())
+        if not all(isinstance(name, Hashable) for name in vertices):
+            raise InvalidGraph("names of vertices must be hashable, got some that are not")
+        if len(set(vertices)) != len(vertices):
+            twice = next(name for name in vertices if list(vertices).count(name) > 1)
+            raise InvalidGraph(f"vertices must have distinct names, got {twice!r} twice")
         return Edges(_array(edges.get_edgelist()), vertices)
-    if library == "rustworkx":
+    if "rustworkx" in libraries:
         indices = list(edges.node_indices())
         return Edges(_positions(edges.edge_list(), indices), _payloads(edges.nodes(), indices))
     if hasattr(edges, "tocoo"):

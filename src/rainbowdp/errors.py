@@ -8,7 +8,13 @@
     ├── InvalidBoundary       a boundary condition that is missing or not private
     ├── InvalidMechanism      a mechanism that does not fit its graph
     ├── NotAMorphism          a map that tears neighbours apart
-    └── UnknownDataset        a dataset that is not in the graph (also a KeyError)
+    ├── UnknownDataset        a dataset that is not in the graph (also a KeyError)
+    ├── InvalidQuestion       a question whose answers, bins or numbers make no sense
+    ├── UnreadableTable       a table that cannot be read or lacks what a question needs
+    ├── InvalidFile           a mechanism file that is damaged or proves nothing
+    ├── LedgerError           a ledger that cannot be opened, read or written
+    │   └── BudgetExceeded    a question that costs more than is left
+    └── MissingExtra          a library that an optional feature needs (also an ImportError)
 
 A message is one sentence with the rule, the value that broke it and the remedy.
 """
@@ -52,3 +58,30 @@ class UnknownDataset(RainbowError, KeyError):
     """A dataset that is not a node of the graph."""
 
     __str__ = Exception.__str__  # KeyError would print the repr of the message
+
+
+class InvalidQuestion(RainbowError):
+    """A question whose answers, bins or numbers make no sense."""
+
+
+class UnreadableTable(RainbowError):
+    """A table that cannot be read, or lacks what a question needs."""
+
+
+class InvalidFile(RainbowError):
+    """A mechanism file that is damaged, or whose guarantee does not hold."""
+
+
+class LedgerError(RainbowError):
+    """A ledger that cannot be opened, read or written."""
+
+
+class BudgetExceeded(LedgerError):
+    """A question that costs more privacy than the ledger has left."""
+
+
+class MissingExtra(RainbowError, ImportError):
+    """An optional library that the feature at hand needs."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"this needs {library}: pip install 'rainbowdp[{extra}]'")

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.growth import ACCURACY, Floats
-from rainbowdp.guarantee import Guarantee
+from rainbowdp.guarantee import UNDERFLOW, Guarantee
 from rainbowdp.quantity import Number, ball, exact, refine
 
 if TYPE_CHECKING:
     from flint import arb
 
+LARGEST_MU = 30  # beyond it a float cannot tell the tails that privacy compares
+_FAR = 1e6  # standard deviations: nothing a float holds is left out there
 Cut: TypeAlias = Fraction | float | None  # a prefix sum; None and infinity are the ends, 0 and 1
 
 
@@ -39,8 +41,8 @@ class GaussianDP(Guarantee):
 
     def __init__(self, mu: Number) -> None:
         value = exact(mu, "mu", InvalidGuarantee)
-        if value < 0:
-            raise InvalidGuarantee(f"mu must be at least 0, got mu={mu}")
+        if not 0 <= value <= LARGEST_MU:
+            raise InvalidGuarantee(f"mu must be in [0, {LARGEST_MU}], got mu={mu}")
         object.__setattr__(self, "exact_mu", value)
 
     def __repr__(self) -> str:
@@ -54,13 +56,24 @@ class GaussianDP(Guarantee):
         """μ as the nearest float."""
         return float(self.exact_mu)
 
+    @property
+    def _moves(self) -> bool:
+        return self.exact_mu > 0
+
+    @property
+    def _lifts_zero(self) -> bool:
+        return False
+
+    def _shift(self, depth: Floats) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.fmin(np.fmax(self.mu * depth, 0.0), _FAR)  # fmax takes 0·∞ for 0
+
     def _advance(self, s: Floats, r: Floats, depth: Floats) -> tuple[Floats, Floats]:
         from scipy.special import ndtr, ndtri
 
         with np.errstate(invalid="ignore"):
             score = np.where(s < r, ndtri(s), -ndtri(r))
-            shift = np.where(self.mu * depth >= 0, self.mu * depth, 0.0)  # 0·∞ moves nothing
-            there = np.where(np.isinf(score), score, score + shift)
+            there = np.where(np.isinf(score), score, score + self._shift(depth))
         return ndtr(there), ndtr(-there)
 
     def _rows(self, row: Sequence[Fraction], depths: Floats) -> Floats:
@@ -73,7 +86,7 @@ class GaussianDP(Guarantee):
         """P(low < U ≤ high) after growth; None and infinity are cuts that never move."""
         if low == high:
             return np.zeros_like(depths)
-        shift = self.mu * depths
+        shift = self._shift(depths)
         left, right = _score(low), _score(high)
         mirrored = left + right + 2 * shift > 0  # count from the nearer end
         near = np.where(mirrored, -left - shift, right + shift)
@@ -99,11 +112,12 @@ class GaussianDP(Guarantee):
         self, p: Floats, q: Floats, rounding: float
     ) -> tuple[Floats, NDArray[np.bool_]]:
         # Neyman–Pearson: the best sets are the prefixes in the order of the likelihood ratio.
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.where(p > 0, p / q, 0.0)
         order = np.argsort(-ratio, axis=1, kind="stable")
         power = np.take_along_axis(p, order, 1).cumsum(axis=1)[:, :-1]
-        level = np.minimum(np.take_along_axis(q, order, 1).cumsum(axis=1)[:, :-1], 1.0)
+        known = np.maximum(q, UNDERFLOW) if rounding else q
+        level = np.minimum(np.take_along_axis(known, order, 1).cumsum(axis=1)[:, :-1], 1.0)
         allowed, _ = self._advance(level, 1.0 - level, np.ones_like(level))
         violation = power - allowed
         violation[violation <= rounding * (power + 40 * allowed)] = 0.0  # Φ near −37 costs digits
@@ -133,10 +147,11 @@ def _score(cut: Cut) -> float:
         return -math.inf
     if isinstance(cut, float):
         return math.inf
-    return refine(lambda: _score_ball(cut))
+    return refine(lambda: score(cut))
 
 
-def _score_ball(cut: Fraction) -> arb:
+def score(cut: Fraction) -> arb:
+    """Φ⁻¹(cut) as a ball of the current precision."""
     two = ball(Fraction(2)).sqrt()
     if cut <= Fraction(1, 2):
         return -two * ball(2 * cut).erfcinv()
@@ -149,4 +164,9 @@ def _upper_tail(cut: Cut, shift: arb) -> arb:
         return ball(Fraction(1))
     if isinstance(cut, float):
         return ball(Fraction(0))
-    return ((_score_ball(cut) + shift) / ball(Fraction(2)).sqrt()).erfc() / 2
+    return lower_tail(-(score(cut) + shift))
+
+
+def lower_tail(z: arb) -> arb:
+    """Φ(z) as a ball of the current precision."""
+    return (-z / ball(Fraction(2)).sqrt()).erfc() / 2

@@ -8,7 +8,7 @@ boundary of its own region: infinite where a component of the region has no boun
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -94,6 +94,8 @@ class RainbowGraph:
     @classmethod
     def line(cls, rainbow: Sequence[Answer], length: int) -> RainbowGraph:
         """The (c, n)-line: datasets 0, 1, …, ``length`` in a row, all with one rainbow."""
+        if not isinstance(length, int | np.integer) or length < 0:
+            raise InvalidGraph(f"a line must have a whole length from 0, got length={length!r}")
         nodes = np.arange(length)
         return cls(np.stack([nodes, nodes + 1], axis=1), [tuple(rainbow)] * (length + 1))
 
@@ -113,7 +115,7 @@ class RainbowGraph:
         if isinstance(self.datasets, range):
             whole = isinstance(dataset, int | np.integer) and not isinstance(dataset, bool)
             return int(dataset) if whole and 0 <= int(dataset) < len(self) else None
-        return self._place.get(dataset)
+        return self._place.get(dataset) if isinstance(dataset, Hashable) else None
 
     @cached_property
     def _place(self) -> dict[Dataset, int]:
@@ -244,6 +246,11 @@ class Region:
         edge = len(self.boundary)
         return f"Region({show(self.rainbow)}, {self.size} datasets, {edge} on the boundary)"
 
+    @property
+    def name(self) -> str:
+        """The region in a message: its rainbow, or its label where it was given one."""
+        return show(self.rainbow) if self.label == self.rainbow else str(self.label)
+
     @cached_property
     def _members(self) -> NDArray[np.int64]:
         return np.flatnonzero(self._graph.region_numbers == self._number)
@@ -343,25 +350,21 @@ def _positions(loaded: Edges, names: Sequence[Dataset]) -> NDArray[np.int64]:
         table = np.array([place[name] for name in loaded.names], dtype=np.int64)
         return table[np.asarray(loaded.pairs, dtype=np.int64)].reshape(-1, 2)
     if isinstance(loaded.pairs, np.ndarray) and (isinstance(names, range) or loaded.names is names):
-        pairs = loaded.pairs.astype(np.int64)
-        wrong = (pairs < 0) | (pairs >= len(names))
+        wrong = (loaded.pairs < 0) | (loaded.pairs >= len(names))
         if wrong.any():
-            raise _unknown(int(pairs[wrong][0]), f"the datasets are 0 to {len(names) - 1}")
-        return pairs
+            unknown = int(loaded.pairs[wrong][0])
+            raise _unknown(unknown, f"the datasets are 0 to {len(names) - 1}")
+        return loaded.pairs.astype(np.int64)
     place = {name: position for position, name in enumerate(names)}
     listed = loaded.pairs.tolist() if isinstance(loaded.pairs, np.ndarray) else loaded.pairs
     try:
         return np.array([(place[a], place[b]) for a, b in listed], dtype=np.int64).reshape(-1, 2)
     except (KeyError, TypeError):
-        unknown = next(end for pair in listed for end in pair if not _known(end, place))
-        raise _unknown(unknown, "give it a rainbow or leave the edge out") from None
-
-
-def _known(name: Any, place: Mapping[Dataset, int]) -> bool:
-    try:
-        return name in place
-    except TypeError:
-        return False
+        ends = (end for pair in listed for end in pair)
+        stray = next(e for e in ends if not isinstance(e, Hashable) or e not in place)
+        if not isinstance(stray, Hashable):
+            raise InvalidGraph(f"names of datasets must be hashable, got {stray!r}") from None
+        raise _unknown(stray, "give it a rainbow or leave the edge out") from None
 
 
 def _unknown(name: Any, remedy: str) -> InvalidGraph:
@@ -373,18 +376,22 @@ def _unknown(name: Any, remedy: str) -> InvalidGraph:
 def _number(marks: Sequence[Any]) -> tuple[NDArray[np.int64], list[Any]]:
     """A number for each distinct mark, and the marks in that order."""
     if isinstance(marks, np.ndarray) and marks.dtype.kind in "iu":
-        values, numbers = np.unique(marks, return_inverse=True)
-        return numbers.astype(np.int64), values.tolist()
+        values, first, numbers = np.unique(marks, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # by first appearance, as for any other labels
+        return np.argsort(order)[numbers], values[order].tolist()
     found: dict[Any, int] = {}
     try:
         numbers = [found.setdefault(mark, len(found)) for mark in marks]
     except TypeError:
-        raise InvalidGraph("labels must be hashable, got one that is not") from None
+        odd = next(mark for mark in marks if not isinstance(mark, Hashable))
+        raise InvalidGraph(f"labels must be hashable, got {odd!r}") from None
     return np.array(numbers, dtype=np.int64), list(found)
 
 
 def _rainbow_of(rainbows: Any, label: Label) -> Sequence[Answer]:
     try:
+        if not isinstance(rainbows, Mapping) and not 0 <= label < len(rainbows):
+            raise IndexError
         order: Sequence[Answer] = rainbows[label]
         return order
     except (KeyError, IndexError, TypeError):

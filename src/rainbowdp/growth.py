@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.quantity import ball, first_integer_above, refine
+from rainbowdp.quantity import ball, first_integer_above, precision, refine
 
 if TYPE_CHECKING:
     from flint import arb
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.float64]
 
 ACCURACY = 8e-13  # relative; a float value whose error bound is wider is computed again in balls
+FAINT = 1e-300  # below it floats lose digits, so growth from there is computed in balls
 _UNIT = 2.0**-53
 _BLOCK = 1 << 15  # entries walked at once, so that the temporaries stay in the cache
 
@@ -93,6 +94,12 @@ class Line:
         """1 − until."""
         return refine(lambda: self.enclose().left)
 
+    @cached_property
+    def rises(self) -> bool:
+        """Whether the line lifts 0, be it by less than a float can say."""
+        with precision(64):
+            return not self.enclose().rise.is_zero()
+
     def exponent(self, steps: Floats) -> Floats:
         """steps·log slope, kept in a range where half of it has a finite exponential."""
         if self.slope == 0 or self.slope_less_one == 0:
@@ -109,14 +116,25 @@ class Line:
             return np.exp(first) * values * np.exp(exponent - first)
         return np.exp(exponent) * values
 
-    def series(self, steps: Floats) -> Floats:
-        """G = 1 + slope + … + slope^{steps−1}."""
+    def climb(self, s: Floats | float, steps: Floats) -> Floats:
+        """The point s after ``steps``: slope^steps·s + rise·G, every term positive."""
         if self.slope == 0:
-            return np.where(steps > 0, 1.0, 0.0)
+            return np.where(steps > 0, 1.0, s)
         if self.slope_less_one == 0:
-            return steps
-        finite = 709.0 + min(0.0, math.log(abs(self.slope_less_one)))
-        return np.expm1(np.minimum(self.exponent(steps), finite)) / self.slope_less_one
+            return s + self.rise * steps
+        exponent = self.exponent(steps)
+        if self.slope_less_one > 0:  # rise·G as a growing factor and one in [0, 1]: no overflow
+            gained = self.scale(-np.expm1(-exponent) * self.rise, steps) / self.slope_less_one
+        else:
+            gained = self.rise * (np.expm1(exponent) / self.slope_less_one)
+        return self.scale(s, steps) + gained
+
+    def sink(self, r: Floats | float, steps: Floats) -> tuple[Floats, Floats]:
+        """The tail after ``steps`` along a line of slope at most one, as what is kept and lost."""
+        if self.slope_less_one == 0:
+            return r + 0 * steps, self.drop * steps
+        lost = self.drop * (np.expm1(self.exponent(steps)) / self.slope_less_one)
+        return self.scale(r, steps), lost
 
 
 def _saturated() -> Coefficients:
@@ -144,32 +162,39 @@ def _advance_block(
     for line in lines:
         if line.slope == 0:  # φ = 1 from here on
             return np.where(left > 0, 1.0, s), np.where(left > 0, 0.0, r)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if line.slope_less_one == 0:
                 if line.rise == 0:  # nothing may ever change
                     return s, r
                 crossing = (line.until - s) / line.rise
             elif line.slope_less_one > 0:
-                crossing = np.log1p((line.until - s) / (s + line.rise / line.slope_less_one))
+                crossing = _log_ratio(line.until - s, s + line.rise / line.slope_less_one)
                 crossing /= line.log_slope
             else:
-                crossing = np.log1p((line.left - r) / (r - line.drop / line.slope_less_one))
+                crossing = _log_ratio(line.left - r, r - line.drop / line.slope_less_one)
                 crossing /= line.log_slope
             # fmax and fmin pass over the NaN of 0/0, a point that never moves
             steps = np.fmin(np.fmax(np.floor(crossing) + 1, 0), left)
             left = left - steps
             left[np.isnan(left)] = 0.0  # ∞ − ∞: arrived
-        moved, series = steps > 0, line.series(steps)
+        moved = steps > 0
         if line.slope_less_one > 0:
-            s = np.where(moved, np.minimum(line.scale(s, steps) + line.rise * series, 1.0), s)
+            s = np.where(moved, np.minimum(line.climb(s, steps), 1.0), s)
             r = np.where(moved, 1.0 - s, r)
         else:
-            r = np.where(moved, np.maximum(line.scale(r, steps) - line.drop * series, 0.0), r)
-            if line.slope_less_one == 0:
-                s = np.where(moved, np.minimum(s + line.rise * series, 1.0), s)
-            else:
-                s = np.where(moved, 1.0 - r, s)
+            kept, lost = line.sink(r, steps)
+            r = np.where(moved, np.maximum(kept - lost, 0.0), r)
+            flat = line.slope_less_one == 0
+            s = np.where(moved, np.minimum(line.climb(s, steps), 1.0) if flat else 1.0 - r, s)
     return s, r
+
+
+def _log_ratio(way: Floats, start: Floats) -> Floats:
+    """log((start + way)/start), also where the quotient overflows."""
+    ratio = way / start
+    if np.isinf(ratio).any():
+        return np.where(np.isinf(ratio), np.log(way) - np.log(start), np.log1p(ratio))
+    return np.log1p(ratio)
 
 
 class Leg(NamedTuple):
@@ -207,11 +232,11 @@ class Orbit:
     def _steps_along(self, line: Line, legs: Sequence[Leg], start: int) -> int | None:
         """Steps until the orbit first lies past the line; None where it never does."""
         climbs = line.slope_less_one >= 0
-        if line.slope == 0 or (climbs and line.rise == 0 and line.slope_less_one == 0):
+        if line.slope == 0 or (line.slope_less_one == 0 and not line.rises):
             return None
-        if (climbs and line.rise == 0 and self.origin == 0) or (
-            not climbs and line.left == 0 and line.drop == 0
-        ):
+        if climbs and not line.rises and self.origin == 0:
+            return None
+        if not climbs and line.left == 0:
             return None
 
         def crossing() -> arb:
@@ -237,7 +262,7 @@ class Orbit:
             if self.lines[number].slope_less_one == 0:
                 power, series = slope, slope * steps
             else:
-                power = slope**steps
+                power = slope**steps if steps < 1 << 62 else slope ** ball(Fraction(steps))
                 series = (power - 1) / (slope - 1)
             s, r = power * s + rise * series, power * r - drop * series
         return s, r
@@ -264,12 +289,11 @@ class Orbit:
         if line is None:
             ones = np.ones_like(steps)
             return s * ones, r * ones, r * ones
-        series = line.series(steps)
-        s_there = line.scale(s, steps) + line.rise * series
+        s_there = line.climb(s, steps)
         if line.slope_less_one > 0:
             return s_there, 1.0 - s_there, np.ones_like(steps)
-        kept, dropped = line.scale(r, steps), line.drop * series
-        return s_there, kept - dropped, kept + dropped
+        kept, lost = line.sink(r, steps)
+        return s_there, kept - lost, kept + lost
 
 
 def rows(lines: Sequence[Line], row: Sequence[Fraction], depths: Floats) -> Floats:
@@ -286,8 +310,8 @@ def rows(lines: Sequence[Line], row: Sequence[Fraction], depths: Floats) -> Floa
 
 def _between(low: Orbit, high: Orbit, depths: Floats) -> Floats:
     """The mass between two orbits at ``depths``."""
-    if low.origin == high.origin and (low.lines or not high.lines):
-        return np.zeros_like(depths)  # equal prefix sums stay equal; only s_0 = 0 stays behind
+    if low.origin == high.origin and (low.lines or not high.lines or not high.lines[0].rises):
+        return np.zeros_like(depths)  # equal prefix sums stay equal; only s_0 = 0 may stay behind
 
     def mass(depth: int) -> float:
         return refine(lambda: high.at(depth)[0] - low.at(depth)[0])
@@ -296,21 +320,29 @@ def _between(low: Orbit, high: Orbit, depths: Floats) -> Floats:
     starts = sorted({0} | {leg.start for orbit in (low, high) for leg in orbit.legs})
     for start, end in itertools.pairwise([*starts, math.inf]):
         here = (depths >= start) & (depths < end)
-        steps = depths[here] - start
-        if not steps.size:
-            continue
-        line = low.line(int(start))
-        if line is not None and line is high.line(int(start)):
-            value = size = line.scale(mass(int(start)), steps)
-        else:
-            value, size = _difference(low.along(int(start), steps), high.along(int(start), steps))
-        travelled = np.maximum(
-            *(np.abs(orbit.exponent(int(start), steps)) for orbit in (low, high))
-        )
-        unsure = size * (8.0 + 2.0 * travelled) * _UNIT > ACCURACY * value
-        value[unsure] = [mass(int(start + n)) for n in steps[unsure]]
-        result[here] = value
+        if here.any():
+            result[here] = _between_on_legs(low, high, int(start), depths[here] - start, mass)
     return result
+
+
+def _between_on_legs(
+    low: Orbit, high: Orbit, start: int, steps: Floats, mass: Callable[[int], float]
+) -> Floats:
+    """The mass between two orbits, ``steps`` past ``start`` with neither changing its line."""
+    under, over = low.line(start), high.line(start)
+    base = mass(start)
+    if under is SATURATED:
+        return np.where(steps > 0, 0.0, base)
+    climbing = [line for line in (under, over) if line is not None and line.slope_less_one > 0]
+    if climbing and (base < FAINT or any(line.rises and line.rise < FAINT for line in climbing)):
+        return np.array([mass(int(start + n)) for n in steps])  # too small for a float to grow
+    if under is not None and under is over:
+        return under.scale(base, steps)
+    value, size = _difference(low.along(start, steps), high.along(start, steps))
+    travelled = np.maximum(*(np.abs(orbit.exponent(start, steps)) for orbit in (low, high)))
+    unsure = size * (8.0 + 2.0 * travelled) * _UNIT > ACCURACY * value
+    value[unsure] = [mass(int(start + n)) for n in steps[unsure]]
+    return value
 
 
 def _difference(

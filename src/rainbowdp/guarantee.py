@@ -17,10 +17,11 @@ step deeper has prefix sums φ(s_1), …, φ(s_q). See ``docs/theory.md`` for th
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
     from flint import arb
 
 ROUNDING = 1e-12  # the relative accuracy of every probability this package computes
+UNDERFLOW = 2.3e-308  # a smaller float may stand for anything up to this
+SMALLEST_EPSILON = Fraction(1, 10**100)
 LARGEST_EPSILON = 700  # e^700 is the last round number that a float can hold
-_FOREVER = 1e300  # a depth at which every orbit has arrived
+SMALLEST_DELTA = Fraction(1, 10**300)
 
 FloatOrArray: TypeAlias = Any  # a float for scalar input, otherwise an array
 
@@ -83,6 +86,20 @@ class Guarantee(ABC):
     @abstractmethod
     def _rows(self, row: Sequence[Fraction], depths: Floats) -> Floats:
         """The rows at finite whole ``depths``, entries right to 1e-12 relatively."""
+
+    @property
+    @abstractmethod
+    def _moves(self) -> bool:
+        """Whether φ is anything but the identity."""
+
+    @property
+    @abstractmethod
+    def _lifts_zero(self) -> bool:
+        """Whether φ(0) > 0."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only what the guarantee was made of; the rest is found again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     @abstractmethod
     def _violations(
@@ -136,11 +153,22 @@ class Guarantee(ABC):
                [0.4  , 0.35 , 0.25 ],
                [0.7  , 0.175, 0.125]])
         """
-        depths = _depths(depth)
-        flat = np.minimum(depths.reshape(-1), _FOREVER)
-        distinct, inverse = np.unique(flat, return_inverse=True)
-        found = self._rows(exact_distribution(list(row)), distinct)
-        return found[inverse].reshape(*depths.shape, len(row))
+        if isinstance(row, str) or not hasattr(row, "__len__"):
+            raise InvalidDistribution(f"a row must be a sequence of probabilities, got {row!r}")
+        depths, start = _depths(depth), exact_distribution(list(row))
+        distinct, inverse = np.unique(depths.reshape(-1), return_inverse=True)
+        found = np.empty((len(distinct), len(start)))
+        endless = np.isinf(distinct)
+        found[~endless] = self._rows(start, distinct[~endless])
+        if endless.any():
+            limits = [self._limit(s) for s in itertools.accumulate(start)]
+            ends = itertools.pairwise([Fraction(0), *limits])
+            found[endless] = [float(high - low) for low, high in ends]
+        return found[inverse].reshape(*depths.shape, len(start))
+
+    def _limit(self, s: Fraction) -> Fraction:
+        """φ applied for ever: a point that moves at all ends at 1, since φ is concave."""
+        return Fraction(1) if self._moves and (s > 0 or self._lifts_zero) else s
 
     def excess(self, p: ArrayLike, q: ArrayLike, *, rounding: float = ROUNDING) -> Excess:
         """The largest violation over all sets of answers in both directions, with its set.
@@ -153,6 +181,8 @@ class Guarantee(ABC):
         >>> DP.from_ratio(2, 1).excess([0.5, 0.5], [0.85, 0.15])
         Excess(0.2, answers=(1,), first=True)
         """
+        if not 0 <= rounding < 1:
+            raise RainbowError(f"rounding must be in [0, 1), got rounding={rounding!r}")
         first, second = _float_distribution(p), _float_distribution(q)
         if first.shape != second.shape:
             raise InvalidDistribution(
@@ -179,6 +209,15 @@ class PiecewiseLinear(Guarantee):
     """A guarantee whose φ is the minimum of finitely many lines."""
 
     @property
+    def _moves(self) -> bool:
+        line = self.lines[0]
+        return line.slope_less_one != 0 or line.rises
+
+    @property
+    def _lifts_zero(self) -> bool:
+        return self.lines[0].rises
+
+    @property
     @abstractmethod
     def lines(self) -> tuple[Line, ...]:
         """The pieces of φ from left to right, slopes falling."""
@@ -200,9 +239,10 @@ class PiecewiseLinear(Guarantee):
             if line.slope < 1:
                 continue
             gap = p - line.slope * q
-            chosen = gap > 0
+            noise = rounding * (p + line.slope * q) + (line.slope * UNDERFLOW if rounding else 0.0)
+            chosen = gap > noise  # term by term: rounding in one must not hide another
             violation = np.where(chosen, gap, 0.0).sum(axis=1) - line.rise
-            doubt = rounding * np.where(chosen, p + line.slope * q, 0.0).sum(axis=1)
+            doubt = np.where(chosen, noise, 0.0).sum(axis=1) if line.rise else 0.0
             larger = (violation > doubt) & (violation > worst)
             worst[larger] = violation[larger]
             sets[larger] = chosen[larger]
@@ -217,9 +257,9 @@ class DP(PiecewiseLinear):
     θ = (1 − δ)/(e^ε + 1). (The operator printed in the paper is another one and breaks the
     promise when δ > 0; see ``docs/theory.md``, Erratum.)
 
-    ``epsilon`` lies in [0, 700], ``delta`` in [0, 1]. A float is taken as exactly the binary
-    fraction it is; give a string, ``Decimal`` or ``Fraction`` for an exact decimal, and
-    ``DP.from_ratio(6, 5)`` for e^ε = 6/5.
+    ``epsilon`` is 0 or in [1e-100, 700], ``delta`` 0 or in [1e-300, 1]. A float is taken as
+    exactly the binary fraction it is; give a string, ``Decimal`` or ``Fraction`` for an exact
+    decimal, and ``DP.from_ratio(6, 5)`` for e^ε = 6/5.
 
     >>> DP(1), DP("0.1", delta=1e-6), DP.from_ratio(6, 5)
     (DP(epsilon=1), DP(epsilon=0.1, delta=1e-06), DP.from_ratio(6, 5))
@@ -235,6 +275,10 @@ class DP(PiecewiseLinear):
             raise InvalidGuarantee(
                 f"epsilon must be in [0, {LARGEST_EPSILON}], got epsilon={epsilon}"
             )
+        if 0 < value < SMALLEST_EPSILON:
+            raise InvalidGuarantee(
+                f"epsilon must be 0 or at least 1e-100, got epsilon={epsilon}; use 0"
+            )
         self._fill(value, delta, Fraction(1) if value == 0 else None)
 
     @classmethod
@@ -242,10 +286,10 @@ class DP(PiecewiseLinear):
         """The guarantee with e^ε = numerator/denominator exactly."""
         top = exact(numerator, "numerator", InvalidGuarantee)
         bottom = exact(denominator, "denominator", InvalidGuarantee)
-        if bottom <= 0 or not 1 <= top / bottom <= Fraction(math.exp(LARGEST_EPSILON)):
+        if bottom <= 0 or not _is_ratio(top / bottom):
             raise InvalidGuarantee(
-                "the ratio e^epsilon must be at least 1 and at most e^700, "
-                f"got {numerator}/{denominator}"
+                "the ratio e^epsilon must be 1 or in [1 + 1e-100, e^700], "
+                f"got {numerator if denominator == 1 else f'{numerator}/{denominator}'}"
             )
         self = object.__new__(cls)
         ratio = top / bottom
@@ -256,6 +300,8 @@ class DP(PiecewiseLinear):
         exact_delta = exact(delta, "delta", InvalidGuarantee)
         if not 0 <= exact_delta <= 1:
             raise InvalidGuarantee(f"delta must be in [0, 1], got delta={delta}")
+        if 0 < exact_delta < SMALLEST_DELTA:
+            raise InvalidGuarantee(f"delta must be 0 or at least 1e-300, got delta={delta}; use 0")
         object.__setattr__(self, "exact_epsilon", epsilon)
         object.__setattr__(self, "exact_delta", exact_delta)
         object.__setattr__(self, "exact_ratio", ratio)
@@ -353,18 +399,26 @@ class DP(PiecewiseLinear):
         return float(max(0, first_integer_above(crossing)))
 
 
+def _is_ratio(ratio: Fraction) -> bool:
+    largest = Fraction(math.exp(LARGEST_EPSILON))
+    return ratio == 1 or 1 + SMALLEST_EPSILON <= ratio <= largest
+
+
 def _float_distribution(values: ArrayLike) -> Floats:
-    row = np.asarray(values, dtype=np.float64)
+    row = np.asarray(values)
     if row.ndim != 1:
         raise InvalidDistribution(
             f"a distribution must be one row of probabilities, got {row.ndim} dimensions"
         )
-    return np.array([float(p) for p in exact_distribution(list(np.asarray(values).tolist()))])
+    return np.array([float(p) for p in exact_distribution(row.tolist())])
 
 
 def _depths(depth: ArrayLike) -> Floats:
     depths = np.asarray(depth)
     try:
+        if depths.dtype == object:  # integers beyond every float are as good as infinite
+            whole = [math.inf if abs(n) > 10**300 else float(n) for n in depths.reshape(-1)]
+            depths = np.array(whole).reshape(depths.shape)
         depths = depths.astype(np.float64)
     except (TypeError, ValueError):
         raise RainbowError(
@@ -373,17 +427,22 @@ def _depths(depth: ArrayLike) -> Floats:
     wrong = ~((depths >= 0) & (np.floor(depths) == depths))
     if wrong.any():
         value = depths[wrong].flat[0]
-        raise RainbowError(f"depth must be a whole number from 0 or infinity, got depth={value:g}")
+        raise RainbowError(
+            f"depth must be a whole number from 0 or infinity, got depth={value:.17g}"
+        )
     return depths
 
 
 def _prefix_and_depth(s: ArrayLike, depth: ArrayLike) -> tuple[Floats, Floats, bool]:
-    prefix = np.asarray(s, dtype=np.float64)
+    try:
+        prefix = np.asarray(s, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidDistribution(f"a prefix sum must be a number in [0, 1], got {s!r}") from None
     depths = _depths(depth)
     wrong = ~((prefix >= 0) & (prefix <= 1))
     if wrong.any():
         value = prefix[wrong].flat[0]
-        raise InvalidDistribution(f"a prefix sum must be in [0, 1], got {value:g}")
+        raise InvalidDistribution(f"a prefix sum must be in [0, 1], got {value:.17g}")
     scalar = prefix.ndim == 0 and depths.ndim == 0
     try:
         prefix, depths = np.broadcast_arrays(prefix, depths)

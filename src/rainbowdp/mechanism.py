@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.boundary import BoundaryCondition
 from rainbowdp.errors import InvalidMechanism, RainbowError
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.morphism import Morphism
+from rainbowdp.quantity import SUM_TOLERANCE, plain
 from rainbowdp.rainbow import (
     Answer,
     Dataset,
@@ -29,6 +31,9 @@ from rainbowdp.rainbow import (
     in_order,
     verdict,
 )
+
+if TYPE_CHECKING:
+    from rainbowdp.exact import ExactMechanism
 
 _BLOCK = 1 << 16
 
@@ -67,6 +72,14 @@ class Witness:
     prefix: tuple[Answer, ...]
     first: float
     second: float
+    worth: bool = False
+
+    @property
+    def what(self) -> str:
+        """What the two numbers are."""
+        if self.worth:
+            return "expected worth"
+        return f"P({', '.join(str(a) for a in self.prefix)})"
 
 
 @dataclass(frozen=True)
@@ -79,8 +92,7 @@ class Relation:
 
     def __str__(self) -> str:
         reasons = [
-            f"{word} at {w.dataset!r}: P({', '.join(str(a) for a in w.prefix)}) = "
-            f"{w.first:.6g} against {w.second:.6g}"
+            f"{word} at {w.dataset!r}: {w.what} = {w.first:.6g} against {w.second:.6g}"
             for word, w in (("better", self.better), ("worse", self.worse))
             if w is not None
         ]
@@ -119,14 +131,24 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
         guarantee: Guarantee | None = None,
         *,
         rows: Mechanism | None = None,
+        boundary: BoundaryCondition | None = None,
     ) -> None:
         if table.ndim != 2 or table.shape[1] != len(graph.answers) or index.shape != (len(graph),):
             raise InvalidMechanism(
                 "a mechanism needs a probability for each answer and a row for each dataset, got "
                 f"rows of shape {table.shape} and {index.shape[0]} places for {len(graph)} datasets"
             )
+        _check_table(table)
+        index = np.asarray(index)
+        wrong = (index < 0) | (index >= len(table))
+        if wrong.any() or index.dtype.kind not in "iu":
+            shown = index[wrong][0] if wrong.any() else index.dtype
+            raise InvalidMechanism(
+                f"a mechanism must point at rows 0 to {len(table) - 1}, got {shown}"
+            )
+        index = index.astype(np.int64)
         self.graph, self.table, self.index, self.guarantee = graph, table, index, guarantee
-        self._rows = rows
+        self._rows, self._boundary = rows, boundary
 
     @classmethod
     def from_table(
@@ -190,8 +212,53 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
                 "a mechanism can only be pulled back along a morphism to its own graph, "
                 f"got one to {morphism.target!r}"
             )
+        answers = morphism.source.answers
+        if set(answers) != set(self.graph.answers):
+            raise InvalidMechanism(
+                f"a pullback must keep the answers {', '.join(map(str, self.graph.answers))}, "
+                f"got a source with {', '.join(map(str, answers))}"
+            )
+        table = self.table[:, [self._answer_place[answer] for answer in answers]]
         index = self.index[morphism.positions]
-        return Mechanism(morphism.source, self.table, index, self.guarantee, rows=self)
+        return Mechanism(morphism.source, table, index, self.guarantee, rows=self)
+
+    @property
+    def boundary(self) -> BoundaryCondition | None:
+        """The boundary condition that an optimal mechanism was grown from."""
+        return self._boundary
+
+    @cached_property
+    def _exact(self) -> ExactMechanism:
+        return self.exact()
+
+    def exact(self) -> ExactMechanism:
+        """The mechanism in integers, with its proof; ``release`` draws from this.
+
+        An optimal mechanism is grown again from its boundary, exactly; any other has its rows put
+        on the grid. What rounding breaks is repaired by the least mixing, or refused.
+        """
+        from rainbowdp.exact_graph import exact_mechanism
+
+        return exact_mechanism(self)
+
+    def release(self, dataset: Dataset) -> Answer:
+        """One answer for ``dataset``, drawn from exact integers. This is what goes out."""
+        return self._exact.release(dataset)
+
+    def sample(self, dataset: Dataset, size: int, seed: int | None = None) -> list[Answer]:
+        """Simulated answers, for experiments: fast, repeatable, and **not** a private release."""
+        row = self[dataset]
+        weights = np.array(list(row.values()))
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(len(weights), size, p=weights / weights.sum())
+        answers = list(row)
+        return [answers[number] for number in chosen]
+
+    def save(self, path: str) -> Any:
+        """Write the exact mechanism as a file that proves itself."""
+        from rainbowdp.files import save
+
+        return save(self._exact, path)
 
     def check(self, guarantee: Guarantee | None = None, *, every_edge: bool = False) -> Check:
         """Does every pair of neighbours keep the guarantee, over all sets of answers, both ways?
@@ -206,8 +273,9 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
             raise RainbowError(
                 "a check needs a guarantee, got a mechanism without one; pass check(DP(...))"
             )
-        source = self if every_edge else self.rows
-        pairs = source._row_pairs()
+        if self.rows is not self and not every_edge and self.rows.check(promise):
+            return Check(True, promise, len(self.rows.row_pairs()))
+        pairs = self.row_pairs()
         excess = np.zeros(len(pairs))
         for start in range(0, len(pairs), _BLOCK):
             first, second = pairs[start : start + _BLOCK].T
@@ -221,7 +289,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
         answers = tuple(self.graph.answers[a] for a in worst.answers)
         return Check(False, promise, len(pairs), float(worst), (more, less), answers)
 
-    def _row_pairs(self) -> NDArray[np.int64]:
+    def row_pairs(self) -> NDArray[np.int64]:
         """The distinct pairs of different rows that stand on neighbours."""
         edges, size = self.graph.edge_positions(), len(self.table)
         codes: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -280,6 +348,14 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
         )
 
 
+def _check_table(table: Floats) -> None:
+    fine = np.isfinite(table).all(axis=1) & (table >= 0).all(axis=1)
+    fine &= np.abs(np.where(np.isfinite(table), table, 0.0).sum(axis=1) - 1) <= SUM_TOLERANCE
+    if not fine.all():
+        row = table[int(np.flatnonzero(~fine)[0])]
+        raise InvalidMechanism(f"a row must be probabilities that sum to 1, got {plain(row)}")
+
+
 def relate(a: Mechanism, b: Mechanism, order: Order | Utility = "dominance") -> Relation:
     """How ``a`` stands to ``b`` on the same graph, dataset by dataset, with the proof.
 
@@ -319,7 +395,9 @@ def _relate_by_utility(a: Mechanism, b: Mechanism, utility: Utility) -> Relation
         return Relation("equal")
     place = int((first - second).argmax() if gain > 0 else (second - first).argmax())
     dataset = a.graph.datasets[place]
-    witness = Witness(dataset, a.graph.rainbow(dataset), float(first[place]), float(second[place]))
+    witness = Witness(
+        dataset, a.graph.rainbow(dataset), float(first[place]), float(second[place]), worth=True
+    )
     return (
         Relation("dominates", better=witness) if gain > 0 else Relation("dominated", worse=witness)
     )

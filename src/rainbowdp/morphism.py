@@ -43,6 +43,19 @@ class Morphism:
     def _fill(
         self, source: RainbowGraph, target: RainbowGraph, positions: NDArray[np.int64]
     ) -> None:
+        positions = np.asarray(positions)
+        if positions.shape != (len(source),) or positions.dtype.kind not in "iu":
+            raise NotAMorphism(
+                f"a morphism needs a whole number for each of the {len(source)} datasets, "
+                f"got an array of {positions.dtype} and shape {positions.shape}"
+            )
+        wrong = (positions < 0) | (positions >= len(target))
+        if wrong.any():
+            raise NotAMorphism(
+                f"a morphism must point at places 0 to {len(target) - 1} of its target, "
+                f"got {positions[wrong][0]}"
+            )
+        positions = positions.astype(np.int64)
         self.source, self.target, self.positions = source, target, positions
         torn = _torn_edge(source, target, positions)
         if torn is not None:

@@ -19,7 +19,7 @@ from rainbowdp.growth import Floats
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.mechanism import Mechanism
 from rainbowdp.morphism import boundary_morphism
-from rainbowdp.quantity import Number
+from rainbowdp.quantity import Number, exact_distribution
 from rainbowdp.rainbow import Answer
 
 
@@ -70,7 +70,8 @@ def optimal(
             table[start, columns[0]] = 1.0
             start += 1
     rows = Mechanism(lines, table, np.arange(len(lines)), guarantee)
-    return rows.pullback(morphism)
+    index = rows.index[morphism.positions]
+    return Mechanism(world, table, index, guarantee, rows=rows, boundary=condition)
 
 
 def optimal_line(
@@ -78,6 +79,7 @@ def optimal_line(
 ) -> Mechanism:
     """The optimum on the (c, n)-line whose dataset 0 answers by ``row``, in preference order."""
     graph = RainbowGraph.line(rainbow, length)
+    row = exact_distribution(list(row), len(graph.answers))
     return Mechanism(
         graph, guarantee.rows(row, np.arange(length + 1)), np.arange(length + 1), guarantee
     )

@@ -8,7 +8,6 @@ python-flint).
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
 
+_MOST_DIGITS = 10_000
 SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then normalised exactly
 
 
@@ -38,14 +38,25 @@ def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:
         if isinstance(value, bool | np.bool_):
             raise TypeError
         if isinstance(value, str):
-            return Fraction(value) if "/" in value else Fraction(Decimal(value))
-        if isinstance(value, numbers.Rational | Decimal):
+            return Fraction(value) if "/" in value else _decimal(Decimal(value))
+        if isinstance(value, numbers.Integral):
+            return Fraction(int(value))  # NumPy's integers would stay what they are inside
+        if isinstance(value, Decimal):
+            return _decimal(value)
+        if isinstance(value, numbers.Rational):
             return Fraction(value)
         if isinstance(value, numbers.Real):
             return Fraction(float(value))
         raise TypeError
     except (TypeError, ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
-        raise error(f"{what} must be a finite number, got {what}={value!r}") from None
+        shown = f"{value!r}" if " " in what else f"{what}={value!r}"
+        raise error(f"{what} must be a finite number, got {shown}") from None
+
+
+def _decimal(value: Decimal) -> Fraction:
+    if value.is_finite() and value and abs(value.adjusted()) > _MOST_DIGITS:
+        raise OverflowError  # "1e999999999" would fill the memory with zeros
+    return Fraction(value)
 
 
 def exact_distribution(
@@ -127,5 +138,5 @@ def first_integer_above(evaluate: Callable[[], arb], bits: int = 128, most: int 
             if floor is not None:
                 return int(floor) + 1
             if bits >= most:
-                return math.floor(float(value.mid()) + 0.5) + 1
+                return int((value.mid() + 0.5).floor().unique_fmpz()) + 1
         bits *= 2

@@ -11,7 +11,7 @@ order are compared by their prefix sums:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -37,7 +37,7 @@ def as_rainbow(order: Iterable[Answer], answers: Sequence[Answer] | None = None)
     >>> as_rainbow(["blue", "red"], answers=["red", "blue"])
     ('blue', 'red')
     """
-    if isinstance(order, str) or not isinstance(order, Iterable):
+    if isinstance(order, str | Set) or not isinstance(order, Iterable):
         raise InvalidRainbow(
             f"a rainbow must be a sequence of answers, most preferred first, got {order!r}"
         )
@@ -82,7 +82,7 @@ def in_order(condition: Any, rainbow: Rainbow) -> tuple[Fraction, ...]:
                 f"got the unknown answer {unknown!r}"
             )
         return exact_distribution([condition.get(answer, 0) for answer in rainbow])
-    if isinstance(condition, str) or not hasattr(condition, "__len__"):
+    if isinstance(condition, str | Set) or not hasattr(condition, "__len__"):
         raise InvalidDistribution(
             f"a distribution must be a mapping or a sequence, got {condition!r}"
         )
@@ -151,7 +151,7 @@ class Utility:
                 "a utility needs either a worth(dataset, answer) or places, got both or none"
             )
         if places is not None:
-            places = check_worths([float(w) for w in places], "places")
+            places = check_worths(places, "places")
         object.__setattr__(self, "worth", worth)
         object.__setattr__(self, "places", places)
 
@@ -165,13 +165,15 @@ class Utility:
                 )
             return self.places
         assert self.worth is not None
-        return check_worths(
-            [float(self.worth(dataset, a)) for a in rainbow], f"dataset {dataset!r}"
-        )
+        return check_worths([self.worth(dataset, a) for a in rainbow], f"dataset {dataset!r}")
 
 
 def check_worths(worths: Sequence[float], where: str) -> tuple[float, ...]:
     """Worths of answers in preference order, or the reason they are not order reasonable."""
+    try:
+        worths = [float(worth) for worth in worths]
+    except (TypeError, ValueError):
+        raise RainbowError(f"worths must be numbers, got {tuple(worths)} for {where}") from None
     if not all(np.isfinite(worths)):
         raise RainbowError(f"worths must be finite, got {tuple(worths)} for {where}")
     if any(second > first for first, second in itertools.pairwise(worths)):

@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.growth import SATURATED, Coefficients, Line
 from rainbowdp.guarantee import PiecewiseLinear
 from rainbowdp.quantity import Number, ball, exact
+
+Point: TypeAlias = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +28,7 @@ class TradeOff(PiecewiseLinear):
     0.5
     """
 
-    knots: tuple[tuple[Fraction, Fraction], ...]
+    knots: tuple[Point, ...]
 
     def __init__(self, knots: Iterable[tuple[Number, Number]]) -> None:
         try:
@@ -54,7 +57,7 @@ class TradeOff(PiecewiseLinear):
         return tuple(_chord(*ends) for ends in itertools.pairwise(self.knots))
 
 
-def _chord(start: tuple[Fraction, Fraction], end: tuple[Fraction, Fraction]) -> Line:
+def _chord(start: Point, end: Point) -> Line:
     """The line of φ = 1 − f through two knots of f."""
     (x0, y0), (x1, y1) = start, end
     slope = (y0 - y1) / (x1 - x0)
@@ -65,14 +68,14 @@ def _chord(start: tuple[Fraction, Fraction], end: tuple[Fraction, Fraction]) -> 
 
 
 def _checked_curve(
-    points: tuple[tuple[Fraction, Fraction], ...],
-) -> tuple[tuple[Fraction, Fraction], ...]:
+    points: tuple[Point, ...],
+) -> tuple[Point, ...]:
     """The vertices of a trade-off curve, or the one rule that ``points`` break."""
 
     def refuse(rule: str, got: str) -> InvalidGuarantee:
         return InvalidGuarantee(f"a trade-off curve must {rule}, got {got}")
 
-    def show(point: tuple[Fraction, Fraction]) -> str:
+    def show(point: Point) -> str:
         return f"({float(point[0]):.6g}, {float(point[1]):.6g})"
 
     if len(points) < 2 or points[0][0] != 0 or points[-1] != (Fraction(1), Fraction(0)):

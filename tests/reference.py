@@ -1,0 +1,238 @@
+"""Slow, independent references: mpmath at 450 digits, brute force over sets, linear programs.
+
+Nothing here imports the code under test.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+from scipy.optimize import linprog
+
+DIGITS = 450
+_ITERATE_UP_TO = 300
+
+
+def number(x: Fraction | float | int) -> mp.mpf:
+    fraction = Fraction(x)
+    return mp.mpf(fraction.numerator) / fraction.denominator
+
+
+def phi(s: mp.mpf, e: mp.mpf, delta: mp.mpf) -> mp.mpf:
+    """The corrected operator on one prefix sum, straight from its definition."""
+    return min(mp.mpf(1), e * s + delta, 1 - (1 - s - delta) / e)
+
+
+def phi_many(s: mp.mpf, e: mp.mpf, delta: mp.mpf, depth: int) -> mp.mpf:
+    """φ iterated; past 300 steps by bisection for the turning point between closed forms."""
+    if depth <= _ITERATE_UP_TO or e == 1:
+        for _ in range(min(depth, _ITERATE_UP_TO)):
+            s = phi(s, e, delta)
+        return min(mp.mpf(1), s + (depth - min(depth, _ITERATE_UP_TO)) * delta)
+    rho = delta / (e - 1)
+    theta = (1 - delta) / (e + 1)
+
+    def low(t: int) -> mp.mpf:
+        return e**t * (s + rho) - rho
+
+    if low(depth - 1) <= theta:
+        return low(depth)
+    first, last = 0, depth - 1  # the turning point is the first t with low(t) > theta
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (first, middle) if low(middle) > theta else (middle + 1, last)
+    tail = 1 - low(first)
+    return 1 - max(mp.mpf(0), e ** -(depth - first) * (tail + rho) - rho)
+
+
+def best_row(
+    row: Sequence[Fraction],
+    epsilon: Fraction | None,
+    ratio: Fraction | None,
+    delta: Fraction,
+    depth: int,
+) -> list[mp.mpf]:
+    """The optimal row at ``depth`` with about 450 digits, from epsilon or from ratio."""
+    with mp.workdps(DIGITS):
+        e = mp.exp(number(epsilon or 0)) if ratio is None else number(ratio)
+        total = sum(row)
+        sums = [number(s / total) for s in itertools.accumulate(row)]
+        grown = [phi_many(s, e, number(delta), depth) for s in sums]
+        return [b - a for a, b in itertools.pairwise([mp.mpf(0), *grown])]
+
+
+def worst_set(
+    p: Sequence[Fraction], q: Sequence[Fraction], e: Fraction, delta: Fraction
+) -> Fraction:
+    """max over all 2^q sets and both directions of P(S) − e·Q(S) − δ, never below zero."""
+    places = range(len(p))
+    sets = itertools.chain.from_iterable(
+        itertools.combinations(places, k) for k in range(len(p) + 1)
+    )
+    worst = Fraction(0)
+    for chosen in sets:
+        a, b = sum(p[i] for i in chosen), sum(q[i] for i in chosen)
+        worst = max(worst, a - e * b - delta, b - e * a - delta)
+    return worst
+
+
+Point = tuple[Fraction, Fraction]
+
+
+def polygon_lines(knots: Sequence[Point]) -> list[Point]:
+    """The lines (slope, rise) of φ = 1 − f for a curve f given by its knots."""
+    lines = []
+    for (x0, y0), (x1, y1) in itertools.pairwise(knots):
+        slope = (y0 - y1) / (x1 - x0)
+        lines.append((slope, 1 - y0 - slope * x0))
+    return lines
+
+
+def worst_by_lines(
+    p: Sequence[Fraction], q: Sequence[Fraction], lines: Sequence[Point]
+) -> Fraction:
+    """max over all sets S and both directions of P(S) − φ(Q(S)), φ the least of its lines."""
+    worst = Fraction(0)
+    for chosen in itertools.product((0, 1), repeat=len(p)):
+        a = sum(x for x, taken in zip(p, chosen, strict=True) if taken)
+        b = sum(x for x, taken in zip(q, chosen, strict=True) if taken)
+        for slope, rise in lines:
+            worst = max(worst, a - slope * b - rise, b - slope * a - rise)
+    return worst
+
+
+def largest_prefix_sums(
+    edges: Sequence[tuple[int, int]],
+    orders: Sequence[Sequence[int]],
+    fixed: Mapping[int, Sequence[Fraction]],
+    lines: Sequence[Point],
+) -> dict[tuple[int, int], float]:
+    """For each free node and number of its preferred answers: the most that any private
+    mechanism with the ``fixed`` rows can give them.
+
+    A linear program over all mechanisms: p_d(v) for each node and answer, and for each directed
+    edge and line slacks z_v ≥ p_d(v) − slope·p_e(v), z ≥ 0, that sum to at most the line's rise.
+    A line of slope below one is the mirror image of one above and adds nothing.
+    """
+    nodes, answers = len(orders), len(orders[0])
+    directed = {pair for a, b in edges for pair in ((a, b), (b, a)) if a != b}
+    steep = [(slope, rise) for slope, rise in lines if slope >= 1]
+    demands = [(a, b, slope, rise) for a, b in sorted(directed) for slope, rise in steep]
+    own = nodes * answers
+    width = own + len(demands) * answers
+    above = np.zeros((len(demands) * (answers + 1), width))
+    most = np.zeros(len(above))
+    for number, (a, b, slope, rise) in enumerate(demands):
+        slack, line = own + number * answers, number * (answers + 1)
+        for v in range(answers):
+            above[line + v, a * answers + v] = 1.0
+            above[line + v, b * answers + v] = -float(slope)
+            above[line + v, slack + v] = -1.0
+        above[line + answers, slack : slack + answers] = 1.0
+        most[line + answers] = float(rise)
+    whole = np.zeros((nodes, width))
+    limits = [(0.0, 1.0)] * width
+    for node in range(nodes):
+        whole[node, node * answers : (node + 1) * answers] = 1.0
+        for v, value in enumerate(fixed.get(node, ())):
+            limits[node * answers + v] = (float(value), float(value))
+    best: dict[tuple[int, int], float] = {}
+    for node in set(range(nodes)) - set(fixed):
+        wish = np.zeros(width)
+        for count, v in enumerate(orders[node][:-1], start=1):
+            wish[node * answers + v] = -1.0
+            answer = linprog(
+                wish,
+                A_ub=above,
+                b_ub=most,
+                A_eq=whole,
+                b_eq=np.ones(nodes),
+                bounds=limits,
+                method="highs",
+                options={
+                    "primal_feasibility_tolerance": 1e-10,
+                    "dual_feasibility_tolerance": 1e-10,
+                },
+            )
+            if not answer.success or answer.fun is None:
+                raise AssertionError(answer.message)
+            best[node, count] = -float(answer.fun)
+    return best
+
+
+def assert_one_sentence(error: BaseException, *said: object) -> None:
+    """A message is one sentence on one line and says each of the values."""
+    text = str(error)
+    assert "\n" not in text, text
+    assert ". " not in text, text
+    assert not text.endswith("."), text
+    for value in said:
+        assert str(value) in text, text
+
+
+def every_set(size: int) -> list[tuple[int, ...]]:
+    """All subsets of the places 0 … size − 1."""
+    sizes = range(size + 1)
+    return [chosen for k in sizes for chosen in itertools.combinations(range(size), k)]
+
+
+def polygon(knots: Sequence[tuple[Fraction, Fraction]], s: Fraction) -> Fraction:
+    """φ(s) = 1 − f(s) for the polygon f through ``knots``, exactly."""
+    for (x0, y0), (x1, y1) in itertools.pairwise(knots):
+        if s <= x1:
+            return 1 - (y0 + (y1 - y0) * (s - x0) / (x1 - x0))
+    raise ValueError(s)
+
+
+def normal_score(s: Fraction, digits: int) -> mp.mpf:
+    """Φ⁻¹(s) for 0 < s < 1: Newton's method on the logarithm of the smaller tail."""
+    with mp.workdps(digits + 20):
+        tail = number(min(s, 1 - s))
+        root = mp.sqrt(-2 * mp.log(tail)) if tail < 0.01 else mp.mpf(1)
+        for _ in range(200):
+            there = mp.erfc(root / mp.sqrt(2)) / 2
+            density = mp.exp(-root * root / 2) / mp.sqrt(2 * mp.pi)
+            step = there * mp.log(there / tail) / density
+            root += step
+            if abs(step) < mp.mpf(10) ** -(digits // 2 + 10):  # the next error is its square
+                return -root if s < Fraction(1, 2) else root
+    raise ArithmeticError(s)
+
+
+def gaussian_row(
+    row: Sequence[Fraction], mu: Fraction, depth: int, digits: int = 330
+) -> list[mp.mpf]:
+    """The optimal row of μ-Gaussian privacy at ``depth``, each entry relatively right."""
+    total = sum(row)
+    with mp.workdps(digits):
+        tails = [mp.mpf(1)]  # 1 − s after growth
+        for s in (s / total for s in itertools.accumulate(row)):
+            if s in (0, 1):
+                tails.append(mp.mpf(1 - int(s)))
+            else:
+                there = normal_score(s, digits) + number(mu) * depth
+                tails.append(mp.erfc(there / mp.sqrt(2)) / 2)
+        return [a - b for a, b in itertools.pairwise(tails)]
+
+
+def gaussian_step(s: Fraction, mu: Fraction, digits: int = 40) -> mp.mpf:
+    """Φ(Φ⁻¹(s) + μ)."""
+    with mp.workdps(digits):
+        if s in (0, 1):
+            return mp.mpf(int(s))
+        return mp.erfc(-(normal_score(s, digits) + number(mu)) / mp.sqrt(2)) / 2
+
+
+def assert_same_probabilities(got: Iterable[float], wanted: Iterable[mp.mpf]) -> None:
+    """Each probability above 1e-300 is right to 1e-12 relatively, each other one not above it."""
+    with mp.workdps(40):
+        for place, (value, truth) in enumerate(zip(got, wanted, strict=True)):
+            if truth > mp.mpf("1e-300"):
+                error = abs(mp.mpf(float(value)) / truth - 1)
+                assert error <= 1e-12, (place, float(value), mp.nstr(truth, 20))
+            else:
+                assert 0 <= float(value) <= 1.001e-300, (place, float(value), mp.nstr(truth, 20))

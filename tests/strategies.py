@@ -1,0 +1,278 @@
+"""All Hypothesis generators of the test suite."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+
+import networkx as nx
+from hypothesis import strategies as st
+
+import rainbowdp as rb
+import reference
+from rainbowdp.guarantee import Guarantee
+
+ANSWERS = ("red", "green", "blue", "gold", "grey")
+
+
+@st.composite
+def rows(
+    draw: st.DrawFn, answers: int | None = None, smallest: float = 1e-300
+) -> tuple[float, ...]:
+    """A distribution in floats; entries are ordinary, tiny or zero."""
+    size = answers if answers is not None else draw(st.integers(1, 6))
+    entry = st.one_of(
+        st.floats(0.01, 1),
+        st.floats(-300, 0).map(lambda x: 10.0**x).filter(lambda x: x >= smallest),
+        st.just(0.0),
+    )
+    weights = draw(st.lists(entry, min_size=size, max_size=size).filter(lambda w: sum(w) > 0.005))
+    total = sum(weights)
+    return tuple(w / total for w in weights)
+
+
+@st.composite
+def exact_rows(draw: st.DrawFn, answers: int, zeros: bool = True) -> tuple[Fraction, ...]:
+    """A distribution in small exact fractions."""
+    smallest = 0 if zeros else 1
+    weights = draw(
+        st.lists(st.integers(smallest, 20), min_size=answers, max_size=answers).filter(any)
+    )
+    return tuple(Fraction(w, sum(weights)) for w in weights)
+
+
+def epsilons(smallest: float = 1e-6, largest: float = 20.0) -> st.SearchStrategy[float]:
+    """Privacy parameters of every size, zero and round numbers included."""
+    return st.one_of(
+        st.sampled_from([0.0, smallest, 0.1, 0.5, 1.0, 2.0, largest]),
+        st.floats(smallest, largest),
+        st.floats(-6, 1.3).map(lambda x: min(max(10.0**x, smallest), largest)),
+    )
+
+
+def ratios() -> st.SearchStrategy[Fraction]:
+    """e^ε as an exact fraction."""
+    return st.builds(lambda top: Fraction(top, 10), st.integers(10, 60))
+
+
+def deltas() -> st.SearchStrategy[float]:
+    """δ from 0 to 1, both ends and both neighbourhoods included."""
+    return st.one_of(
+        st.just(0.0),
+        st.sampled_from([1e-9, 1e-3, 0.25, 0.5, 1.0]),
+        st.floats(1e-300, 1),
+        st.floats(-300, 0).map(lambda x: 10.0**x),
+        st.floats(-15, -1).map(lambda x: 1 - 10.0**x),
+    )
+
+
+def depths() -> st.SearchStrategy[int]:
+    """Depths to a million."""
+    return st.one_of(st.integers(0, 5), st.integers(0, 300), st.integers(0, 10**6), st.just(10**6))
+
+
+@st.composite
+def trade_offs(draw: st.DrawFn) -> rb.TradeOff:
+    """A convex symmetric polygon: the upper envelope of a few (ε,δ) curves with rational e^ε."""
+    promises = draw(
+        st.lists(
+            st.tuples(ratios(), st.integers(0, 8).map(lambda d: Fraction(d, 20))),
+            min_size=1,
+            max_size=3,
+        )
+    )
+    lines = [(Fraction(0), Fraction(0))]
+    for ratio, delta in promises:
+        lines += [(-ratio, 1 - delta), (-1 / ratio, (1 - delta) / ratio)]
+    return rb.TradeOff(_envelope(lines))
+
+
+def _envelope(lines: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+    """The vertices over [0, 1] of the maximum of lines slope·x + height."""
+
+    def top(x: Fraction) -> Fraction:
+        return max(slope * x + height for slope, height in lines)
+
+    crossings = {Fraction(0), Fraction(1)}
+    for (a, c), (b, d) in itertools.combinations(lines, 2):
+        if a != b and 0 < (d - c) / (a - b) < 1:
+            crossings.add((d - c) / (a - b))
+    return [(x, top(x)) for x in sorted(crossings)]
+
+
+def guarantees() -> st.SearchStrategy[Guarantee]:
+    """A guarantee of any kind, of moderate strength."""
+    return st.one_of(
+        st.builds(rb.DP, epsilons(1e-3, 5.0), deltas()),
+        st.builds(
+            lambda r, d: rb.DP.from_ratio(r.numerator, r.denominator, delta=d), ratios(), deltas()
+        ),
+        st.builds(rb.GaussianDP, st.floats(0, 3)),
+        trade_offs(),
+    )
+
+
+@st.composite
+def graphs(
+    draw: st.DrawFn, most: int = 8, answers: int | None = None, labelled: bool | None = None
+) -> rb.RainbowGraph:
+    """A small random rainbow graph, connected or not, sometimes with labelled regions."""
+    size = draw(st.integers(1, most))
+    colours = ANSWERS[: answers if answers is not None else draw(st.integers(1, 4))]
+    pairs = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1))
+    edges = draw(st.lists(pairs, max_size=2 * size))
+    kinds = draw(st.lists(st.permutations(colours).map(tuple), min_size=1, max_size=3))
+    marks = draw(st.lists(st.integers(0, len(kinds) - 1), min_size=size, max_size=size))
+    if draw(st.booleans()) if labelled is None else labelled:
+        return rb.RainbowGraph(edges, dict(enumerate(kinds)), colours, labels=marks)
+    return rb.RainbowGraph(edges, [kinds[mark] for mark in marks], colours)
+
+
+@st.composite
+def deep_graphs(
+    draw: st.DrawFn, most: int = 7, labelled: bool | None = None, kinds: int = 3
+) -> rb.RainbowGraph:
+    """A small graph with deep regions: mostly a chain, cut into blocks, in one piece or more."""
+    size = draw(st.integers(2, most))
+    colours = ANSWERS[: draw(st.integers(2, 4))]
+    edges = []
+    for node in range(1, size):
+        before = draw(st.sampled_from((1, 1, 1, 2, 0)))  # 0 starts a new component
+        if before:
+            edges.append((max(0, node - before), node))
+    places = st.integers(0, size - 1)
+    edges += draw(st.lists(st.tuples(places, places), max_size=2))
+    cuts = draw(st.lists(places, max_size=kinds - 1))
+    marks = [sum(cut <= node for cut in cuts) for node in range(size)]
+    orders = draw(st.lists(st.permutations(colours).map(tuple), min_size=kinds, max_size=kinds))
+    if draw(st.booleans()) if labelled is None else labelled:
+        return rb.RainbowGraph(edges, orders, colours, labels=marks)
+    return rb.RainbowGraph(edges, [orders[mark] for mark in marks], colours)
+
+
+@st.composite
+def exact_promises(
+    draw: st.DrawFn, polygons: bool | None = None
+) -> tuple[Guarantee, list[tuple[Fraction, Fraction]]]:
+    """A piecewise-linear guarantee and the exact lines (slope, rise) of its φ."""
+    if draw(st.booleans()) if polygons is None else polygons:
+        curve = draw(trade_offs())
+        return curve, reference.polygon_lines(curve.knots)
+    ratio = draw(ratios())
+    delta = draw(st.sampled_from((0, 0, 1, 2, 7))) * Fraction(1, 20)
+    promise = rb.DP.from_ratio(ratio.numerator, ratio.denominator, delta=delta)
+    return promise, [(ratio, delta), (1 / ratio, 1 - (1 - delta) / ratio)]
+
+
+@st.composite
+def valid_boundaries(
+    draw: st.DrawFn, graph: rb.RainbowGraph, lines: Sequence[tuple[Fraction, Fraction]]
+) -> dict[object, dict[object, Fraction]]:
+    """A valid homogeneous boundary condition in exact fractions, often a barely valid one.
+
+    All regions start at one common row, which is always valid, and go towards rows of their own
+    as far as halving allows.
+    """
+    answers = len(graph.answers)
+    common = draw(exact_rows(answers))
+    own = {label: draw(exact_rows(answers)) for label in graph.regions}
+    if draw(st.booleans()):  # the most favoured answer of each region, as symmetric ones have it
+        own = {
+            label: tuple(Fraction(int(a == region.rainbow[0])) for a in graph.answers)
+            for label, region in graph.regions.items()
+        }
+
+    def mixed(weight: Fraction) -> dict[object, tuple[Fraction, ...]]:
+        return {
+            label: tuple((1 - weight) * a + weight * b for a, b in zip(common, row, strict=True))
+            for label, row in own.items()
+        }
+
+    def valid(rows: dict[object, tuple[Fraction, ...]]) -> bool:
+        return not any(reference.worst_by_lines(rows[a], rows[b], lines) for a, b in graph.touching)
+
+    low, high = Fraction(0), Fraction(1)
+    if valid(mixed(high)):
+        low = high
+    for _ in range(draw(st.integers(1, 6))):
+        middle = (low + high) / 2
+        low, high = (middle, high) if valid(mixed(middle)) else (low, middle)
+    return {label: dict(zip(graph.answers, row, strict=True)) for label, row in mixed(low).items()}
+
+
+@st.composite
+def morphisms(draw: st.DrawFn) -> tuple[rb.RainbowGraph, rb.RainbowGraph, dict[int, int]]:
+    """Two graphs with the same answers and a map between them, a morphism about half the time."""
+    answers = draw(st.integers(2, 3))
+    source, target = draw(graphs(6, answers)), draw(graphs(4, answers))
+    places = st.integers(0, len(target) - 1)
+    return source, target, {d: draw(places) for d in range(len(source))}
+
+
+def prefix_sums() -> st.SearchStrategy[float]:
+    """Numbers in [0, 1]: ordinary, tiny, almost one, and both ends."""
+    return st.one_of(
+        st.floats(0, 1, allow_subnormal=False),
+        st.floats(-300, 0).map(lambda x: 10.0**x),
+        st.floats(-15, -1).map(lambda x: 1 - 10.0**x),
+        st.sampled_from([0.0, 0.25, 0.5, 1.0]),
+    )
+
+
+def dps() -> st.SearchStrategy[rb.DP]:
+    """(ε,δ) guarantees of every size, given by ε or by an exact e^ε."""
+    return st.one_of(
+        st.builds(rb.DP, epsilons(), deltas()),
+        st.builds(
+            lambda r, d: rb.DP.from_ratio(r.numerator, r.denominator, delta=d), ratios(), deltas()
+        ),
+    )
+
+
+@st.composite
+def exact_pairs(draw: st.DrawFn) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
+    """Two distributions over the same one to five answers, in small fractions."""
+    size = draw(st.integers(1, 5))
+    return draw(exact_rows(size)), draw(exact_rows(size))
+
+
+@st.composite
+def coloured_graphs(draw: st.DrawFn, most: int = 14) -> tuple[nx.Graph, list[int]]:
+    """A networkx graph without loops and a region number for each node."""
+    size = draw(st.integers(1, most))
+    places = st.integers(0, size - 1)
+    graph = nx.empty_graph(size)
+    graph.add_edges_from((i, i + 1) for i in range(size - 1) if draw(st.booleans()))
+    graph.add_edges_from(draw(st.lists(st.tuples(places, places), max_size=6)))
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    cuts = draw(st.lists(places, max_size=3))
+    return graph, [sum(cut <= i for cut in cuts) for i in range(size)]
+
+
+@st.composite
+def table_pairs(
+    draw: st.DrawFn,
+) -> tuple[rb.RainbowGraph, dict[object, tuple[Fraction, ...]], dict[object, tuple[Fraction, ...]]]:
+    """Two tables on one graph in exact fractions: equal, comparable or anything.
+
+    The second table moves probability down (or up) each dataset's rainbow, or is independent.
+    """
+    graph = draw(graphs(5))
+    size = len(graph.answers)
+    kind = draw(st.sampled_from(("equal", "down", "up", "any", "mixed")))
+    first: dict[object, tuple[Fraction, ...]] = {}
+    second: dict[object, tuple[Fraction, ...]] = {}
+    for d in graph.datasets:
+        row = list(draw(exact_rows(size)))
+        other = list(draw(exact_rows(size)) if kind == "any" else row)
+        if kind in ("down", "up", "mixed"):
+            places = sorted(draw(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1))))
+            if kind == "up" or (kind == "mixed" and draw(st.booleans())):
+                places.reverse()
+            source, target = (graph.answers.index(graph.rainbow(d)[place]) for place in places)
+            moved = other[source] * draw(st.integers(0, 4)) / 4
+            other[source] -= moved
+            other[target] += moved
+        first[d], second[d] = tuple(row), tuple(other)
+    return graph, first, second

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+from hypothesis import given, settings
+from numpy.typing import NDArray
+
+from rainbowdp.engines import plain
+from strategies import coloured_graphs
+
+Integers = NDArray[np.int64]
+
+
+def compressed(graph: nx.Graph) -> tuple[Integers, Integers]:
+    lists = [sorted(graph[node]) for node in range(len(graph))]
+    offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return offsets, np.array([n for near in lists for n in near], dtype=np.int64)
+
+
+def brute_boundary(graph: nx.Graph, region: Integers) -> list[bool]:
+    return [any(region[a] != region[b] for b in graph[a]) for a in range(len(graph))]
+
+
+def brute_depth(graph: nx.Graph, region: Integers) -> list[int]:
+    """The distance in the whole graph to the boundary datasets of one's own region."""
+    edge = brute_boundary(graph, region)
+    depths = []
+    for node in range(len(graph)):
+        ways = nx.single_source_shortest_path_length(graph, node)
+        found = [n for end, n in ways.items() if edge[end] and region[end] == region[node]]
+        depths.append(min(found, default=plain.UNREACHED))
+    return depths
+
+
+@settings(max_examples=200, deadline=None)
+@given(coloured_graphs())
+def test_boundary_depth_and_touching_are_those_of_networkx(
+    world: tuple[nx.Graph, list[int]],
+) -> None:
+    graph, region = world[0], np.array(world[1], dtype=np.int64)
+    offsets, targets = compressed(graph)
+    on_boundary = plain.boundary(offsets, targets, region)
+    assert on_boundary.tolist() == brute_boundary(graph, region)
+    depth = plain.depth(offsets, targets, region, on_boundary)
+    assert depth.tolist() == brute_depth(graph, region)
+    pairs = plain.touching(offsets, targets, region, int(region.max()) + 1)
+    brute = {tuple(sorted((int(region[a]), int(region[b])))) for a, b in graph.edges}
+    assert list(map(tuple, pairs.tolist())) == sorted(pair for pair in brute if pair[0] != pair[1])
+
+
+def test_sources_are_the_first_ends() -> None:
+    assert plain.sources(np.array([0, 2, 2, 3])).tolist() == [0, 0, 2]
+
+
+def test_a_long_line_is_as_deep_as_it_is_long() -> None:
+    line = nx.path_graph(1000)
+    offsets, targets = compressed(line)
+    region = (np.arange(1000) == 0).astype(np.int64)
+    on_boundary = plain.boundary(offsets, targets, region)
+    depth = plain.depth(offsets, targets, region, on_boundary)
+    assert depth.tolist() == [0, *range(999)]
