@@ -1,0 +1,224 @@
+"""Mechanisms for questions over tables.
+
+A question gives margins: how many records must change before each answer is the true one. That is
+all a mechanism needs. Two rules turn margins into rows:
+
+* **homogeneous**: regions are the true answers, and the depth of a table is the smallest margin of
+  another answer less one. With two answers and the symmetric boundary this is the optimum over
+  *all* mechanisms (theory, Two answers).
+* **proximity**: each answer has its own weight by its own margin; private where q − 1 ≤ e^ε.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rainbowdp.curve import safe_curve
+from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.exact import (
+    ExactMechanism,
+    Ladders,
+    Margins,
+    in_answer_order,
+    ladder,
+    repaired,
+    symmetric_row,
+)
+from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.proof import Proof
+from rainbowdp.proximity import proximity_holds, proximity_weights
+from rainbowdp.quantity import exact_distribution
+from rainbowdp.questions import Question
+from rainbowdp.rainbow import Answer, Dataset
+
+Rule: TypeAlias = Literal["homogeneous", "proximity"]
+
+
+@dataclass(frozen=True)
+class QuestionMechanism:
+    """A private answer to a question, for any table whatever.
+
+    Made by ``rb.best``, ``rb.optimal`` or ``rb.proximity``. A dataset is a table or its counts.
+
+    >>> from rainbowdp import DP, Winner, best
+    >>> mechanism = best(Winner(["red", "green"]), DP(1))
+    >>> {answer: round(p, 4) for answer, p in mechanism[{"red": 10, "green": 7}].items()}
+    {'red': 0.9011, 'green': 0.0989}
+    """
+
+    question: Question
+    guarantee: Guarantee
+    rule: Rule
+    boundary: tuple[Fraction, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if (
+            isinstance(self.guarantee, DP)
+            and self.guarantee.ratio == 1
+            and not self.guarantee.delta
+        ):
+            raise InvalidGuarantee(
+                "a question needs epsilon > 0 or delta > 0, got epsilon=0: then no answer may "
+                "depend on the data"
+            )
+
+    @property
+    def name(self) -> str:
+        """What the mechanism is called in output and ledgers."""
+        if len(self.question.answers) == 2 and self.rule == "homogeneous" and self.boundary is None:
+            return "optimal"
+        return self.rule
+
+    @cached_property
+    def _exact(self) -> ExactMechanism:
+        return self.exact()
+
+    def exact(self, progress: Callable[[int], None] | None = None) -> ExactMechanism:
+        """The mechanism in integers, with its proof; ``release`` draws from this."""
+        answers = self.question.answers
+        mixing = Fraction(0)
+        rule: Ladders | Margins
+        if self.rule == "proximity":
+            rule = proximity_weights(len(answers), self.guarantee)
+        else:
+            rule, mixing = _ladders(answers, self.guarantee, self.boundary, progress)
+        return ExactMechanism(
+            self.guarantee,
+            answers,
+            rule,
+            neighbours=self.question.neighbours,
+            question=self.question.describe(),
+            mixing=mixing,
+            locate=place_finder(self.question, rule),
+        )
+
+    @property
+    def proof(self) -> Proof:
+        """The exact proof of the guarantee."""
+        return self._exact.proof
+
+    def check(self) -> Proof:
+        """The exact proof of the guarantee; a mechanism that has none cannot be made."""
+        return self.proof
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability} for a table or its counts, likeliest first."""
+        return {answer: float(p) for answer, p in self._exact[dataset].items()}
+
+    def release(self, dataset: Dataset) -> Answer:
+        """One answer, drawn from exact integers. This is what goes out."""
+        return self._exact.release(dataset)
+
+    def sample(self, dataset: Dataset, size: int, seed: int | None = None) -> list[Answer]:
+        """Simulated answers, for experiments: fast, repeatable, and **not** a private release."""
+        row = self[dataset]
+        answers = list(row)
+        chosen = np.random.default_rng(seed).choice(len(answers), size, p=list(row.values()))
+        return [answers[number] for number in chosen]
+
+    def save(self, path: str) -> Any:
+        """Write the exact mechanism as a file that proves itself."""
+        from rainbowdp.files import save
+
+        return save(self._exact, path)
+
+    def by_margin(self, margins: Sequence[int]) -> list[tuple[int, float, float]]:
+        """(margin, least, most) probability of the true answer when the nearest rival is so far.
+
+        Least where all rivals are that near, most where the others are far away.
+        """
+        first, *others = self.question.answers
+        rows = []
+        for margin in margins:
+            ends = []
+            for rest in (margin, 10**30):
+                margins_of = {first: 0, **dict.fromkeys(others, rest)}
+                if others:
+                    margins_of[others[0]] = margin
+                place: Any = margins_of
+                if self.rule == "homogeneous":
+                    place = (first, margin - 1 if others else math.inf)
+                weights = self._exact.rule.weights(place, self.question.answers)
+                ends.append(weights[0] / sum(weights))
+            rows.append((margin, ends[0], ends[1]))
+        return rows
+
+
+def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
+    """The best certified mechanism for saying the true answer, chosen before any data is seen.
+
+    Two answers: the optimum. More: proximity where it holds, else the homogeneous optimum.
+    """
+    answers = len(question.answers)
+    near = answers > 2 and proximity_holds(answers, guarantee)
+    return QuestionMechanism(question, guarantee, "proximity" if near else "homogeneous")
+
+
+def homogeneous(
+    question: Question, guarantee: Guarantee, boundary: Sequence[Any] | None = None
+) -> QuestionMechanism:
+    """The optimum for one boundary row: the true answer first, the others as they are listed."""
+    row = None
+    if boundary is not None:
+        row = exact_distribution(list(boundary), len(question.answers))
+    return QuestionMechanism(question, guarantee, "homogeneous", row)
+
+
+def proximity(world: Question, guarantee: Guarantee) -> QuestionMechanism:
+    """The closed form with a weight for each margin; refuses where it is not private."""
+    proximity_weights(len(world.answers), guarantee)
+    return QuestionMechanism(world, guarantee, "proximity")
+
+
+def place_finder(question: Question, rule: Ladders | Margins) -> Callable[[Dataset], Any]:
+    """The function from a table or counts to its place under ``rule``."""
+    from rainbowdp.tables import count
+
+    def place(dataset: Dataset) -> Any:
+        margins = question.margins(count(dataset, question))
+        if isinstance(rule, Margins):
+            return margins
+        truth = next(answer for answer, margin in margins.items() if margin == 0)
+        rivals = [margin for answer, margin in margins.items() if answer != truth]
+        return truth, min(rivals) - 1 if rivals else math.inf
+
+    return place
+
+
+def _ladders(
+    answers: tuple[Answer, ...],
+    guarantee: Guarantee,
+    boundary: tuple[Fraction, ...] | None,
+    progress: Callable[[int], None] | None,
+) -> tuple[Ladders, Fraction]:
+    curve = safe_curve(guarantee)
+    orders = {a: (a, *(b for b in answers if b != a)) for a in answers}
+    if len(answers) == 1:
+        return Ladders({}, {answers[0]: answers[0]}, ()), Fraction(0)
+    touching = tuple(itertools.combinations(answers, 2))
+    mixing = Fraction(0)
+    if boundary is None:
+        row = symmetric_row(curve, len(answers))
+        rows = ladder(curve, row, progress=progress)
+        found = {
+            a: tuple(in_answer_order(row, orders[a], answers) for row in rows) for a in answers
+        }
+    else:
+        heads = {a: in_answer_order(boundary, orders[a], answers) for a in answers}
+        fixed, mixing = repaired(guarantee, heads, touching)
+        found = {}
+        for a in answers:
+            start = in_answer_order(fixed[a], answers, orders[a])
+            found[a] = tuple(
+                in_answer_order(row, orders[a], answers)
+                for row in ladder(curve, start, progress=progress)
+            )
+    return Ladders(found, {}, touching), mixing

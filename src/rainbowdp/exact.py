@@ -1,0 +1,270 @@
+"""Mechanisms in integers: rows whose privacy is proved exactly, and the draw of an answer.
+
+A row is one non-negative integer weight for each answer; the weights sum to a fixed total, and
+an answer is drawn by one uniform integer below that total. No float takes part.
+
+**The next row.** Let T be the best real row one step from the row P under a rational curve
+(theory, Theorem 1). Round each entry of T *towards* P, and make up the sum by moving entries
+further towards P. Each hockey-stick sum Σ max(0, P′_v − α·P_v) with α ≥ 1 only shrinks when P′_v
+moves towards P_v, and so does Σ max(0, P_v − α·P′_v). So the integer row is as close to P as T is,
+exactly and in both directions, and every prefix sum is within q units of the best.
+"""
+
+from __future__ import annotations
+
+import secrets
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+from rainbowdp.errors import InvalidBoundary, InvalidMechanism, UnknownDataset
+from rainbowdp.guarantee import Guarantee
+from rainbowdp.proof import Proof, first_violation, promise_of, prove_ladders, prove_margins
+from rainbowdp.rainbow import Answer, Dataset, Rainbow
+from rainbowdp.trade_off import TradeOff
+
+Weights: TypeAlias = tuple[int, ...]
+Label: TypeAlias = Any
+
+BITS = 64  # the total weight of a row is 2**BITS
+LONGEST = 1 << 15  # rows kept for a region; deeper datasets use the last, which stays private
+MOST_MIXING = Fraction(1, 1 << 10)  # a boundary that needs more repair than this is refused
+
+
+@dataclass(frozen=True)
+class ExactRow:
+    """One distribution in integers, ready to draw from."""
+
+    answers: tuple[Answer, ...]
+    weights: Weights
+
+    @cached_property
+    def _ends(self) -> tuple[list[int], int]:
+        ends = list(accumulate(self.weights))
+        return ends, ends[-1]
+
+    @property
+    def probabilities(self) -> dict[Answer, Fraction]:
+        """The exact probability of each answer."""
+        total = sum(self.weights)
+        pairs = zip(self.answers, self.weights, strict=True)
+        return {answer: Fraction(weight, total) for answer, weight in pairs}
+
+    def draw(self) -> Answer:
+        """One answer, from the operating system's randomness."""
+        ends, total = self._ends
+        return self.answers[bisect_right(ends, secrets.randbelow(total))]
+
+
+@dataclass(frozen=True)
+class Ladders:
+    """A row for each region and depth: the rule of homogeneous mechanisms.
+
+    ``rows[label]`` are the rows by depth in the order of the answers, the last one used for all
+    that is deeper; ``certain[label]`` is the first choice where no boundary can be reached.
+    """
+
+    rows: Mapping[Label, tuple[Weights, ...]]
+    certain: Mapping[Label, Answer]
+    touching: tuple[tuple[Label, Label], ...]
+
+    def weights(self, place: tuple[Label, float], answers: Sequence[Answer]) -> Weights:
+        """The row at ``place``, a pair of region and depth."""
+        label, depth = place
+        if depth == float("inf"):
+            total = sum(next(iter(self.rows.values()))[0]) if self.rows else 1 << BITS
+            return tuple(total if a == self.certain[label] else 0 for a in answers)
+        ladder = self.rows[label]
+        return ladder[min(int(depth), len(ladder) - 1)]
+
+
+@dataclass(frozen=True)
+class Margins:
+    """A weight for each margin: the rule of proximity mechanisms.
+
+    An answer that is t changes away from being true has weight ``steps[t − 1]`` (the last one for
+    all larger t); the true answer has the rest.
+    """
+
+    total: int
+    steps: tuple[int, ...]
+
+    def weights(self, place: Mapping[Answer, int], answers: Sequence[Answer]) -> Weights:
+        """The row where the answers have the margins ``place``."""
+        last = len(self.steps) - 1
+        losers = [self.steps[min(place[a] - 1, last)] if place[a] else 0 for a in answers]
+        rest = self.total - sum(losers)
+        return tuple(
+            weight if place[a] else rest for a, weight in zip(answers, losers, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class ExactMechanism:
+    """A mechanism in integers with the proof that it keeps its guarantee.
+
+    Made by ``mechanism.exact()`` or ``rb.load``; made means proved: a rule that does not keep
+    the guarantee cannot be constructed. ``locate`` finds the place of a dataset; without it a
+    dataset is its place: a pair (region, depth), or the margins.
+    """
+
+    guarantee: Guarantee
+    answers: tuple[Answer, ...]
+    rule: Ladders | Margins
+    neighbours: str = "joined by an edge"
+    question: Mapping[str, Any] | None = None
+    mixing: Fraction = Fraction(0)
+    locate: Callable[[Dataset], Any] | None = field(default=None, repr=False, compare=False)
+    proof: Proof = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rule, Ladders):
+            proof = prove_ladders(self.guarantee, self.rule.rows, self.rule.touching)
+        else:
+            proof = prove_margins(
+                self.guarantee, len(self.answers), self.rule.total, self.rule.steps
+            )
+        object.__setattr__(self, "proof", proof)
+
+    def at(self, dataset: Dataset) -> ExactRow:
+        """The row of ``dataset``; keep it to draw more than once without looking it up."""
+        place = dataset if self.locate is None else self.locate(dataset)
+        try:
+            return ExactRow(self.answers, self.rule.weights(place, self.answers))
+        except (KeyError, TypeError, ValueError):
+            wanted = "(region, depth)" if isinstance(self.rule, Ladders) else "{answer: margin}"
+            raise UnknownDataset(f"a dataset must be {wanted} here, got {dataset!r}") from None
+
+    def release(self, dataset: Dataset) -> Answer:
+        """One answer for ``dataset``, drawn from its exact row. This is what goes out."""
+        return self.at(dataset).draw()
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, Fraction]:
+        """The exact probabilities at ``dataset``, likeliest answer first."""
+        found = self.at(dataset).probabilities
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def exact_step(curve: TradeOff, row: Weights) -> Weights:
+    """The best integer row next to ``row`` (both in preference order) under a rational curve."""
+    total = sum(row)
+    ends = [allowed(curve, end, total) for end in accumulate(row)]
+    target = [end - start for start, end in zip([Fraction(0), *ends], ends, strict=False)]
+    moved = [_towards(mass, weight) for mass, weight in zip(target, row, strict=True)]
+    missing = total - sum(moved)
+    places = range(len(row)) if missing > 0 else reversed(range(len(row)))
+    for place in places:
+        # Only entries on the far side of the old row are moved, back towards it.
+        room = row[place] - moved[place]
+        change = min(max(room, 0), missing) if missing > 0 else max(min(room, 0), missing)
+        moved[place] += change
+        missing -= change
+    return tuple(moved)
+
+
+def _towards(mass: Fraction, weight: int) -> int:
+    """``mass`` rounded towards the integer ``weight``."""
+    whole = mass.numerator // mass.denominator
+    return whole if mass >= weight or whole == mass else whole + 1
+
+
+def allowed(curve: TradeOff, weight: int, total: int) -> Fraction:
+    """φ at weight/total, times total, exactly."""
+    level = Fraction(weight, total)
+    knots = curve.knots
+    place = min(max(bisect_left(knots, (level, Fraction(0))), 1), len(knots) - 1)
+    (x0, y0), (x1, y1) = knots[place - 1], knots[place]
+    return total * (1 - y0 + (y0 - y1) * (level - x0) / (x1 - x0))
+
+
+def ladder(
+    curve: TradeOff,
+    row: Weights,
+    deepest: int = LONGEST - 1,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Weights, ...]:
+    """The rows from ``row`` inwards, to ``deepest`` or until a step changes nothing."""
+    rows = [row]
+    while len(rows) <= min(deepest, LONGEST - 1):
+        following = exact_step(curve, rows[-1])
+        if following == rows[-1]:
+            break
+        rows.append(following)
+        if progress is not None:
+            progress(len(rows))
+    return tuple(rows)
+
+
+def symmetric_row(curve: TradeOff, answers: int, total: int = 1 << BITS) -> Weights:
+    """The row (a, b, …, b) with the largest a such that two of them may stand on neighbours."""
+    others = answers - 1
+    if others == 0:
+        return (total,)
+    share = 0
+    for (x0, y0), (x1, y1) in zip(curve.knots, curve.knots[1:], strict=False):
+        slope = (y0 - y1) / (x1 - x0)
+        rise = 1 - y0 - slope * x0
+        least = total * (1 - rise) / (slope + others)
+        share = max(share, -(-least.numerator // least.denominator))
+    share = min(share, total // answers)
+    return (total - others * share, *[share] * others)
+
+
+def on_grid(row: Sequence[Fraction], total: int = 1 << BITS) -> Weights:
+    """Probabilities as weights: rounded down, the units left over to the largest remainders."""
+    scaled = [p * total for p in row]
+    weights = [s.numerator // s.denominator for s in scaled]
+    order = sorted(range(len(row)), key=lambda place: weights[place] - scaled[place])
+    for place in order[: total - sum(weights)]:
+        weights[place] += 1
+    return tuple(weights)
+
+
+def repaired(
+    guarantee: Guarantee,
+    rows: Mapping[Label, Sequence[Fraction]],
+    touching: Sequence[tuple[Label, Label]],
+    total: int = 1 << BITS,
+) -> tuple[dict[Label, Weights], Fraction]:
+    """Rows on the grid that are exactly valid, and how much mixing that took.
+
+    All rows are mixed with their average, at the smallest weight 2^-k that makes every touching
+    pair exactly close; more than 2^-10 is refused. Rows are in one common order of answers.
+    """
+    size = len(rows)
+    columns = zip(*rows.values(), strict=True)
+    average = [sum(column, Fraction(0)) / size for column in columns]
+    promise = promise_of(guarantee, total)
+    for mixing in _mixings():
+        mixed = {
+            label: on_grid(
+                [(1 - mixing) * p + mixing * a for p, a in zip(row, average, strict=True)], total
+            )
+            for label, row in rows.items()
+        }
+        if all(first_violation(promise, mixed[a], mixed[b]) is None for a, b in touching):
+            return mixed, mixing
+    raise InvalidBoundary(
+        f"a boundary condition must be exactly {guarantee} after a mixing of at most 2^-10, "
+        "got one that needs more; give it a little slack"
+    )
+
+
+def _mixings() -> Iterator[Fraction]:
+    yield Fraction(0)
+    share = Fraction(1, 1 << (BITS - 2))
+    while share <= MOST_MIXING:
+        yield share
+        share *= 2
+
+
+def in_answer_order(row: Sequence[Any], rainbow: Rainbow, answers: Sequence[Answer]) -> Any:
+    """A row written in a rainbow's order, in the order of ``answers``."""
+    if set(rainbow) != set(answers):
+        raise InvalidMechanism(f"a row must be over the answers {answers}, got {rainbow}")
+    place = {answer: number for number, answer in enumerate(rainbow)}
+    return tuple(row[place[answer]] for answer in answers)
