@@ -1,0 +1,18 @@
+"""The ledger: the durable record of what privacy has been spent.
+
+A ledger holds one budget for one neighbour relation. A question is paid before its answer is
+drawn, and its answer is recorded before anyone sees it:
+
+    entry = ledger.spend(guarantee, question=question, neighbours="substituted")
+    answer = …                                  # draw
+    ledger.record(entry, answer)                # then show it
+
+A crash in between costs budget and never privacy. One code path serves SQLite (a file) and
+PostgreSQL (an address); `store.py` says what each promises.
+"""
+
+from rainbowdp.ledger.cost import Cost, DPCost, GaussianCost
+from rainbowdp.ledger.entry import Balance, Entry
+from rainbowdp.ledger.ledger import Ledger
+
+__all__ = ["Balance", "Cost", "DPCost", "Entry", "GaussianCost", "Ledger"]

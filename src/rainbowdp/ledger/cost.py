@@ -1,0 +1,223 @@
+"""What a question costs, in exact fractions.
+
+Two kinds of budget, each with its own rule of composition, both valid when every question is
+chosen after seeing the answers to those before it:
+
+* ``dp``: the ε's add up and the δ's add up (basic composition; Rogers, Roth, Ullman and Vadhan,
+  *Privacy odometers and filters*, NeurIPS 2016);
+* ``gaussian``: the squares of the μ's add up (Dong, Roth and Su, *Gaussian differential privacy*,
+  JRSS-B 2022, Corollary 3.3; adaptively by Smith and Thakurta, *Fully adaptive composition for
+  Gaussian differential privacy*, 2022).
+
+No float is used: a guarantee given by its ratio e^ε costs a rational proven to be at least ε.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from rainbowdp.errors import InvalidGuarantee, LedgerError
+from rainbowdp.gaussian import GaussianDP
+from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.quantity import Number, ball, exact, precision
+
+_RATIO_BITS = 128  # of log(ratio); the price of rounding it up is below one part in 2^100
+_MOST_BITS = 13_000  # of a stored numerator or denominator: Python prints 4300 digits at most
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Exact amounts of privacy that compose by addition, part by part."""
+
+    kind: ClassVar[str]
+    takes: ClassVar[type[Guarantee]]
+
+    @property
+    def parts(self) -> tuple[Fraction, ...]:
+        """The amounts in the order of their names."""
+        return tuple(getattr(self, name) for name in self.names())
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of the parts."""
+        return tuple(field.name for field in fields(cls))
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> Self:
+        """What one answer under this guarantee costs."""
+        raise NotImplementedError
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(*(a - b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    def as_dict(self) -> dict[str, str]:
+        """Every part as a text fraction ``p/q``."""
+        return {name: _text(part) for name, part in zip(self.names(), self.parts, strict=True)}
+
+    def shown(self) -> dict[str, str]:
+        """Every part for people, rounded where it is long."""
+        return {name: _plain(part) for name, part in zip(self.names(), self.parts, strict=True)}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.shown().items())
+
+
+@dataclass(frozen=True, slots=True)
+class DPCost(Cost):
+    """ε and δ, which add up.
+
+    >>> DPCost.of(DP("0.1", delta="1e-6")) + DPCost.of(DP("0.2"))
+    DPCost(epsilon=Fraction(3, 10), delta=Fraction(1, 1000000))
+    """
+
+    kind: ClassVar[str] = "dp"
+    takes: ClassVar[type[Guarantee]] = DP
+
+    epsilon: Fraction
+    delta: Fraction
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> DPCost:
+        """ε exactly, or a rational at least log(ratio); δ exactly."""
+        assert isinstance(guarantee, DP)
+        if guarantee.exact_epsilon is not None:
+            return cls(guarantee.exact_epsilon, guarantee.exact_delta)
+        assert guarantee.exact_ratio is not None
+        return cls(_log_upper(guarantee.exact_ratio), guarantee.exact_delta)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianCost(Cost):
+    """μ², which adds up: k questions of μ cost √k·μ.
+
+    >>> print(GaussianCost.of(GaussianDP(3)) + GaussianCost.of(GaussianDP(4)))
+    mu 5
+    """
+
+    kind: ClassVar[str] = "gaussian"
+    takes: ClassVar[type[Guarantee]] = GaussianDP
+
+    mu_squared: Fraction
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> GaussianCost:
+        """μ² exactly."""
+        assert isinstance(guarantee, GaussianDP)
+        return cls(guarantee.exact_mu**2)
+
+    def shown(self) -> dict[str, str]:
+        """μ for people."""
+        return {"mu": f"{_decimal(self.mu_squared).sqrt(Context(prec=12)).normalize():g}"}
+
+
+KINDS: dict[str, type[DPCost] | type[GaussianCost]] = {"dp": DPCost, "gaussian": GaussianCost}
+
+
+def budget(epsilon: Number | None, delta: Number, mu: Number | None) -> Cost:
+    """The total of a new ledger: ε > 0 with δ in [0, 1], or μ > 0 alone.
+
+    >>> print(budget("3", "1e-5", None))
+    epsilon 3, delta 1/100000
+    """
+    if (epsilon is None) == (mu is None) or (mu is not None and delta != 0):
+        raise InvalidGuarantee(
+            "a budget is an epsilon with a delta, or a mu alone, "
+            f"got epsilon={epsilon}, delta={delta}, mu={mu}"
+        )
+    if mu is not None:
+        value = exact(mu, "mu", InvalidGuarantee)
+        if value <= 0:
+            raise InvalidGuarantee(f"a budget's mu must be greater than 0, got mu={mu}")
+        return GaussianCost(value**2)
+    total = DPCost(
+        exact(epsilon, "epsilon", InvalidGuarantee), exact(delta, "delta", InvalidGuarantee)
+    )
+    if total.epsilon <= 0:
+        raise InvalidGuarantee(f"a budget's epsilon must be greater than 0, got epsilon={epsilon}")
+    if not 0 <= total.delta <= 1:
+        raise InvalidGuarantee(f"delta must be in [0, 1], got delta={delta}")
+    return total
+
+
+def price(guarantee: Guarantee, kind: str) -> Cost:
+    """What one answer under ``guarantee`` costs a ledger of this kind, or why it takes none."""
+    cost = KINDS[kind]
+    if isinstance(guarantee, cost.takes):
+        return cost.of(guarantee)
+    for other in KINDS.values():
+        if isinstance(guarantee, other.takes):
+            raise LedgerError(
+                f"a ledger with a {cost.kind} budget takes {cost.takes.__name__} guarantees, "
+                f"got {guarantee!r}; ask under one, or create a ledger with a {other.kind} budget"
+            )
+    raise LedgerError(
+        "a ledger takes DP and GaussianDP guarantees, which it can add up, "
+        f"got {type(guarantee).__name__}; ask under one of those"
+    )
+
+
+def describe(guarantee: Guarantee) -> dict[str, str]:
+    """A guarantee as exact text, for ``restore``.
+
+    >>> describe(DP.from_ratio(6, 5)), describe(GaussianDP("0.5"))
+    ({'ratio': '6/5', 'delta': '0'}, {'mu': '1/2'})
+    """
+    if isinstance(guarantee, GaussianDP):
+        return {"mu": _text(guarantee.exact_mu)}
+    assert isinstance(guarantee, DP)
+    delta = _text(guarantee.exact_delta)
+    if guarantee.exact_epsilon is not None:
+        return {"epsilon": _text(guarantee.exact_epsilon), "delta": delta}
+    assert guarantee.exact_ratio is not None
+    return {"ratio": _text(guarantee.exact_ratio), "delta": delta}
+
+
+def restore(description: dict[str, str]) -> DP | GaussianDP:
+    """The guarantee that ``describe`` wrote down."""
+    values = {name: Fraction(text) for name, text in description.items()}
+    if "mu" in values:
+        return GaussianDP(values["mu"])
+    if "ratio" in values:
+        return DP.from_ratio(values["ratio"], delta=values["delta"])
+    return DP(values["epsilon"], values["delta"])
+
+
+def _plain(value: Fraction) -> str:
+    """A fraction for people: itself where short, else twelve digits.
+
+    >>> _plain(Fraction(1, 3)), _plain(Fraction(0.1))
+    ('1/3', '0.1')
+    """
+    text = f"{value}" if max(_size(value)) < 64 else ""
+    return text if 0 < len(text) <= 12 else f"{_decimal(value).normalize():g}"
+
+
+def _decimal(value: Fraction) -> Decimal:
+    context = Context(prec=12)
+    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _size(value: Fraction) -> tuple[int, int]:
+    return value.numerator.bit_length(), value.denominator.bit_length()
+
+
+def _text(value: Fraction) -> str:
+    if max(_size(value)) > _MOST_BITS:
+        raise LedgerError(
+            f"a ledger keeps exact sums of up to {_MOST_BITS} bits, got {max(_size(value))} bits; "
+            "give epsilon, delta and mu as short decimals"
+        )
+    return str(value)
+
+
+def _log_upper(ratio: Fraction) -> Fraction:
+    """A rational at least log(ratio), above it by less than one part in 2^100."""
+    with precision(_RATIO_BITS):
+        mantissa, exponent = ball(ratio - 1).log1p().upper().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

@@ -1,0 +1,146 @@
+"""The two tables of a ledger, and how values are laid into their rows.
+
+``rainbow_budget`` has one row: the total, the running sums and how many entries there are; it is
+the row every payment locks. ``rainbow_entries`` has one row a question. Fractions are text.
+
+Every row carries a *seal*, a digest of its other cells, so that a damaged cell is an error and
+never another budget. It is no protection against an owner who rewrites the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Column, Integer, MetaData, RowMapping, Table, Text
+
+from rainbowdp.errors import LedgerError
+from rainbowdp.ledger.cost import KINDS, Cost, describe, restore
+from rainbowdp.ledger.entry import Balance, Entry
+
+VERSION = 1
+PARTS = tuple(name for kind in KINDS.values() for name in kind.names())
+
+METADATA = MetaData()
+
+BUDGET = Table(
+    "rainbow_budget",
+    METADATA,
+    Column("id", Integer, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
+    Column("version", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("neighbours", Text, nullable=False),
+    *(Column(f"total_{name}", Text) for name in PARTS),
+    *(Column(f"spent_{name}", Text) for name in PARTS),
+    Column("entries", Integer, nullable=False),
+    Column("seal", Text, nullable=False),
+)
+
+ENTRIES = Table(
+    "rainbow_entries",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("time", Text, nullable=False),
+    Column("name", Text, unique=True),
+    Column("question", Text, nullable=False),
+    Column("guarantee", Text, nullable=False),
+    *(Column(name, Text) for name in PARTS),
+    Column("answer", Text),
+    Column("seal", Text, nullable=False),
+)
+
+
+def balance_row(balance: Balance) -> dict[str, Any]:
+    """The row of ``rainbow_budget``."""
+    return _sealed(
+        {
+            "id": 1,
+            "version": VERSION,
+            "kind": balance.kind,
+            "neighbours": balance.neighbours,
+            **_cells("total_", balance.total),
+            **_cells("spent_", balance.spent),
+            "entries": balance.entries,
+        }
+    )
+
+
+def read_balance(row: RowMapping, where: str) -> Balance:
+    """The balance in a row whose seal holds; ``where`` names the ledger in the error."""
+    _check(row, where)
+    total, spent = (_cost(row, prefix, row["kind"]) for prefix in ("total_", "spent_"))
+    return Balance(row["kind"], row["neighbours"], total, spent, total - spent, row["entries"])
+
+
+def entry_row(entry: Entry) -> dict[str, Any]:
+    """The row of ``rainbow_entries``."""
+    return _sealed(
+        {
+            "number": entry.number,
+            "time": entry.time,
+            "name": entry.name,
+            "question": entry.question_text,
+            "guarantee": json.dumps(describe(entry.guarantee)),
+            **_cells("", entry.cost),
+            "answer": None if entry.answer is None else json.dumps(entry.answer),
+        }
+    )
+
+
+def read_entry(row: RowMapping, kind: str, where: str) -> Entry:
+    """The entry in a row whose seal holds."""
+    _check(row, where)
+    return Entry(
+        number=row["number"],
+        time=row["time"],
+        name=row["name"],
+        question_text=row["question"],
+        guarantee=restore(json.loads(row["guarantee"])),
+        cost=_cost(row, "", kind),
+        answer=None if row["answer"] is None else json.loads(row["answer"]),
+    )
+
+
+def check_sum(entries: Iterable[Entry], balance: Balance, where: str) -> None:
+    """The entries are all there: numbered without a gap, and they cost what was spent."""
+    spent, count = balance.total - balance.total, 0
+    for count, entry in enumerate(entries, 1):
+        spent += entry.cost
+        if entry.number != count:
+            raise damaged(where)
+    if (spent, count) != (balance.spent, balance.entries):
+        raise damaged(where)
+
+
+def damaged(where: str) -> LedgerError:
+    """The error of a ledger that cannot be trusted."""
+    return LedgerError(
+        f"a ledger must be whole, got damage in {where}; restore a copy made after its last "
+        "question, or count the whole budget as spent"
+    )
+
+
+def _cells(prefix: str, cost: Cost) -> dict[str, str | None]:
+    amounts = cost.as_dict()
+    return {prefix + name: amounts.get(name) for name in PARTS}
+
+
+def _cost(row: RowMapping, prefix: str, kind: str) -> Cost:
+    cost = KINDS[kind]
+    return cost(*(Fraction(row[prefix + name]) for name in cost.names()))
+
+
+def _sealed(cells: dict[str, Any]) -> dict[str, Any]:
+    return {**cells, "seal": _seal(cells)}
+
+
+def _seal(cells: dict[str, Any]) -> str:
+    return hashlib.sha256(ascii(sorted(cells.items())).encode()).hexdigest()
+
+
+def _check(row: RowMapping, where: str) -> None:
+    if row["seal"] != _seal({str(name): row[name] for name in row if name != "seal"}):
+        raise damaged(where)

@@ -1,0 +1,7 @@
+"""Fixtures that several modules share."""
+
+from __future__ import annotations
+
+from postgres import postgres_url
+
+__all__ = ["postgres_url"]
