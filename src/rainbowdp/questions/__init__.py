@@ -1,0 +1,81 @@
+"""Questions over tables: rules that give margins from counts, whatever the size of the table.
+
+===========  ======================================================
+`Winner`     which listed answer has the most records
+`Threshold`  are there at least so many matching records
+`Quantile`   which listed bin holds the quantile
+`Custom`     a user's own margins, which `refute` tries to refute
+===========  ======================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from rainbowdp.errors import InvalidQuestion
+from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, Neighbours, Question
+from rainbowdp.questions.custom import Custom
+from rainbowdp.questions.quantile import Quantile
+from rainbowdp.questions.refute import Refutation, refute
+from rainbowdp.questions.threshold import Threshold
+from rainbowdp.questions.winner import Winner
+
+__all__ = [
+    "Between",
+    "Custom",
+    "Equals",
+    "Group",
+    "Neighbours",
+    "Quantile",
+    "Question",
+    "Refutation",
+    "Threshold",
+    "Winner",
+    "from_description",
+    "limited",
+    "refute",
+]
+
+_KINDS: dict[str, type[Winner] | type[Threshold] | type[Quantile]] = {
+    "winner": Winner,
+    "threshold": Threshold,
+    "quantile": Quantile,
+}
+_Limited = TypeVar("_Limited", bound=CountQuestion | Custom)
+
+
+def limited(question: _Limited, rows_per_person: int, person: str | None = None) -> _Limited:
+    """The same question where one person may have several records: margins become ⌈λ/k⌉.
+
+    With a ``person`` column, records past the limit are dropped when a table is counted; without
+    one the caller promises that nobody has more.
+
+    >>> limited(Winner(["red", "green"]), 3).margins({"red": 20, "green": 5})
+    {'red': 0, 'green': 3}
+    """
+    return replace(question, rows_per_person=rows_per_person, person=person)
+
+
+def from_description(description: Mapping[str, Any]) -> CountQuestion:
+    """The question that ``describe`` described.
+
+    >>> from_description(Winner(["red", "green"], "choice").describe()).column
+    'choice'
+    """
+    parameters = dict(description)
+    kind = parameters.pop("kind", None)
+    if kind == "custom":
+        raise InvalidQuestion(
+            f"the function of the custom question {parameters.get('name')!r} is not in its "
+            "description: make it again with Custom"
+        )
+    if kind not in _KINDS:
+        raise InvalidQuestion(f"kind must be one of {', '.join(_KINDS)}, got kind={kind!r}")
+    try:
+        return _KINDS[kind](**parameters)
+    except TypeError:
+        raise InvalidQuestion(
+            f"a description must hold the parameters of a {kind}, got {', '.join(parameters)}"
+        ) from None

@@ -1,0 +1,274 @@
+"""What every question says about itself, and the checks that all of them share.
+
+A question is a rainbow graph given by a rule, never enumerated. Its datasets are histograms:
+how many records fall into each of a few *groups* that the user lists. ``margins`` turns such
+counts into λ, one whole number for each answer: 0 at the true answer, and elsewhere how many
+records must change before that answer is the true one.
+
+Neighbours are always stated:
+
+``"substituted"``       one record is replaced by another; the size of the table is public
+``"added or removed"``  one record comes or goes; the size of the table is private
+
+A record that falls into no group is not counted. Under substitution a counted record may turn
+into an uncounted one and back, and the margins allow for it.
+
+Where one person has up to k records, ``rows_per_person=k`` makes the margins ⌈λ/k⌉ and "one
+record" above means all records of one person: they make λ change by at most k, so ⌈λ/k⌉ by at
+most one. (Think of each person as k records of which some are uncounted: replacing one person by
+another is k substitutions.) With a ``person`` column the limit is kept when a table is counted;
+without one the caller promises it.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, get_args, runtime_checkable
+
+import numpy as np
+
+from rainbowdp.errors import InvalidQuestion
+from rainbowdp.quantity import Number, exact
+
+Neighbours: TypeAlias = Literal["substituted", "added or removed"]
+NEIGHBOURS: tuple[Neighbours, ...] = get_args(Neighbours)
+
+_EXACT_IN_A_FLOAT = 1 << 53
+
+
+@dataclass(frozen=True)
+class Equals:
+    """A record belongs to the group when its value is the one that this text spells.
+
+    >>> str(Equals("red"))
+    "is 'red'"
+    """
+
+    value: str
+
+    def __str__(self) -> str:
+        return f"is {self.value!r}"
+
+
+@dataclass(frozen=True)
+class Between:
+    """A record belongs to the group when low ≤ value < high, or ≤ high where it is ``closed``.
+
+    An end that is ``None`` is open.
+
+    >>> str(Between(0, 10)), str(Between(None, 10, closed=True)), str(Between(50, None))
+    ('[0, 10)', '≤ 10', '≥ 50')
+    """
+
+    low: int | float | None
+    high: int | float | None
+    closed: bool = False
+
+    def __str__(self) -> str:
+        if self.low is None and self.high is None:
+            return "any number"
+        if self.low is None:
+            return f"{'≤' if self.closed else '<'} {self.high}"
+        if self.high is None:
+            return f"≥ {self.low}"
+        return f"[{self.low}, {self.high}{']' if self.closed else ')'}"
+
+
+Group: TypeAlias = tuple[str, Equals | Between]
+
+
+@runtime_checkable
+class Question(Protocol):
+    """What a mechanism, a table and a ledger need to know of a question."""
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The possible answers as the user listed them; ties go to the first listed."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """What one change of the dataset is."""
+
+    @property
+    def column(self) -> str | None:
+        """The column that holds the values, or ``None`` if counts are given."""
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Which records each count counts; no record belongs to two of them."""
+
+    @property
+    def person(self) -> str | None:
+        """The column that says whose record it is, if a table is to be limited by it."""
+
+    @property
+    def rows_per_person(self) -> int:
+        """How many records one person may have."""
+
+    def margins(self, counts: Any, /) -> dict[str, int]:
+        """λ: 0 at the true answer, else how many changes make that answer the true one."""
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that makes the question, ready for JSON; the same for equal questions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountQuestion(ABC):
+    """A question about counts; the fields and the checks that all of them share."""
+
+    answers: tuple[str, ...]
+    column: str | None
+    neighbours: Neighbours
+    person: str | None
+    rows_per_person: int
+
+    def _set(self, **fields: object) -> None:
+        """Fill in checked fields, once."""
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def _set_shared(
+        self,
+        answers: Iterable[str],
+        column: str | None,
+        neighbours: Neighbours,
+        person: str | None,
+        rows_per_person: int,
+    ) -> None:
+        self._set(
+            answers=checked_answers(answers),
+            column=checked_column(column, "column"),
+            neighbours=checked_neighbours(neighbours),
+            person=checked_column(person, "person"),
+            rows_per_person=whole(rows_per_person, "rows_per_person", 1),
+        )
+
+    @property
+    @abstractmethod
+    def groups(self) -> tuple[Group, ...]:
+        """Which records each count counts; no record belongs to two of them."""
+
+    @abstractmethod
+    def _distances(self, counts: Sequence[int]) -> list[int]:
+        """How many records must change before each answer is true, from checked counts."""
+
+    @abstractmethod
+    def _parameters(self) -> dict[str, Any]:
+        """The question's kind and what is special to it, ready for JSON."""
+
+    def margins(self, counts: Mapping[str, SupportsIndex], /) -> dict[str, int]:
+        """λ: 0 at the true answer, else how many changes make that answer the true one.
+
+        ``counts`` holds a whole number for each group; a group that is left out has none.
+        """
+        checked = checked_counts(counts, [name for name, _ in self.groups])
+        limit = self.rows_per_person
+        distances = self._distances(list(checked.values()))
+        return {v: -(-d // limit) for v, d in zip(self.answers, distances, strict=True)}
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that makes the question, ready for JSON; the same for equal questions."""
+        return {
+            **self._parameters(),
+            "column": self.column,
+            "neighbours": self.neighbours,
+            "person": self.person,
+            "rows_per_person": self.rows_per_person,
+        }
+
+
+def checked_answers(answers: Iterable[str]) -> tuple[str, ...]:
+    """The answers as a tuple: at least two different texts, none of them empty."""
+    rule = "answers must be a list of at least two different texts"
+    if isinstance(answers, str) or not isinstance(answers, Iterable):
+        raise InvalidQuestion(f"{rule}, got {answers!r}")
+    listed = tuple(answers)
+    for answer in listed:
+        if not isinstance(answer, str) or not answer:
+            raise InvalidQuestion(f"{rule}, got {answer!r} among them")
+    if len(listed) < 2:
+        raise InvalidQuestion(f"{rule}, got {list(listed)!r}")
+    if twice := [a for i, a in enumerate(listed) if a in listed[:i]]:
+        raise InvalidQuestion(f"{rule}, got {twice[0]!r} twice: list it once")
+    return listed
+
+
+def checked_column(column: str | None, what: str) -> str | None:
+    """The name of a column, or ``None``."""
+    if column is not None and (not isinstance(column, str) or not column):
+        raise InvalidQuestion(f"{what} must be the name of a column, got {what}={column!r}")
+    return column
+
+
+def checked_neighbours(neighbours: str) -> Neighbours:
+    """One of the two relations."""
+    for relation in NEIGHBOURS:
+        if neighbours == relation:
+            return relation
+    one, other = NEIGHBOURS
+    raise InvalidQuestion(f"neighbours must be {one!r} or {other!r}, got neighbours={neighbours!r}")
+
+
+def whole(value: object, what: str, least: int) -> int:
+    """A whole number from ``least`` up; NumPy's count, booleans and floats do not.
+
+    >>> whole(np.int64(7), "at_least", 1)
+    7
+    """
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least:
+        got = f"{what}={value!r}" if what.isidentifier() else repr(value)
+        raise InvalidQuestion(f"{what} must be a whole number of at least {least}, got {got}")
+    return number
+
+
+def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) -> dict[str, int]:
+    """A whole number from 0 up for each of ``names``, in their order; missing ones are 0.
+
+    >>> checked_counts({"green": 2}, ["red", "green"])
+    {'red': 0, 'green': 2}
+    """
+    if not isinstance(counts, Mapping):
+        raise InvalidQuestion(
+            f"counts must map each of {_listed(names)} to a whole number, "
+            f"got {type(counts).__name__}"
+        )
+    known = set(names)
+    for name in counts:
+        if name not in known:
+            raise InvalidQuestion(
+                f"counts must be of {_listed(names)}, got a count of {name!r}: leave it out"
+            )
+    return {name: whole(counts.get(name, 0), f"the count of {name!r}", 0) for name in names}
+
+
+def number(value: Number, what: str) -> int | float:
+    """An end of a range: a whole number as itself, any other as the nearest float.
+
+    >>> number("0.5", "a bin edge"), number(10.0, "a bin edge")
+    (0.5, 10)
+    """
+    fraction: Fraction = exact(value, what, InvalidQuestion)
+    if fraction.denominator == 1 and (
+        abs(fraction.numerator) <= _EXACT_IN_A_FLOAT or not isinstance(value, float)
+    ):
+        return fraction.numerator
+    try:
+        return float(fraction)
+    except OverflowError:
+        raise InvalidQuestion(f"{what} must fit a 64-bit float, got {value!r}") from None
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first few names, for a message."""
+    shown = ", ".join(repr(name) for name in names[:6])
+    return shown if len(names) <= 6 else f"{shown} and {len(names) - 6} more"

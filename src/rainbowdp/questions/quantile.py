@@ -1,0 +1,165 @@
+"""Which of the listed bins holds the quantile?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import Any, TypeAlias
+
+from rainbowdp.errors import InvalidQuestion
+from rainbowdp.quantity import Number, exact
+from rainbowdp.questions.base import Between, CountQuestion, Group, Neighbours, number
+
+End: TypeAlias = int | float | None
+Bin: TypeAlias = tuple[End, End]
+
+
+@dataclass(frozen=True, init=False)
+class Quantile(CountQuestion):
+    """Which of the listed bins holds the q-quantile?
+
+    ``bins`` are edges, ``[0, 10, 20, 50]``, or pairs (low, high) with ``None`` for an open
+    end: ``[(None, 10), (10, 20), (20, None)]``. A bin holds low ≤ x < high; bins rise, do
+    not overlap and leave no gap. ``q`` is taken exactly, so write ``"0.9"`` rather than 0.9,
+    which is a little more than nine tenths. Values outside all bins are not counted.
+
+    With N counted records and rank r = max(1, ⌈qN⌉) the answer is the first bin whose
+    cumulative count C_j reaches r; of an empty table it is the first bin.
+
+    *Substituted*: λ_j = r − C_j for a bin below the rank, C_{j−1} − r + 1 for one above it.
+    One substitution, to or from an uncounted record too, moves r − C_j or C_{j−1} − r by at
+    most one, and moving a record from the far side into bin j does so.
+
+    *Added or removed*: write L, M, R for the counts left of, in and right of bin j. Bin j is the
+    answer when q·R ≤ (1−q)(L+M) and (1−q)L < q(M+R). See ``_from_below``, ``_from_above``.
+
+    Cost: O(q) for q bins, whatever the counts.
+
+    >>> Quantile("1/2", [0, 10, 20, 50]).margins({"[0, 10)": 4, "[10, 20)": 1, "[20, 50)": 2})
+    {'[0, 10)': 0, '[10, 20)': 1, '[20, 50)': 2}
+    """
+
+    q: Fraction
+    bins: tuple[Bin, ...]
+    answers: tuple[str, ...] = field(init=False)  # the names of the bins
+
+    def __init__(
+        self,
+        q: Number,
+        bins: Iterable[Number | Sequence[Number | None]],
+        column: str | None = None,
+        *,
+        neighbours: Neighbours = "substituted",
+        person: str | None = None,
+        rows_per_person: int = 1,
+    ) -> None:
+        share = exact(q, "q", InvalidQuestion)
+        if not 0 < share < 1:
+            raise InvalidQuestion(f"q must be strictly between 0 and 1, got q={q}")
+        checked = _checked_bins(bins)
+        names = [str(Between(*ends)) for ends in checked]
+        self._set_shared(names, column, neighbours, person, rows_per_person)
+        self._set(q=share, bins=checked)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """One group for each bin, named as its answer."""
+        return tuple(
+            (name, Between(*ends)) for name, ends in zip(self.answers, self.bins, strict=True)
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"kind": "quantile", "q": str(self.q), "bins": [list(ends) for ends in self.bins]}
+
+    def _distances(self, counts: Sequence[int]) -> list[int]:
+        total = sum(counts)
+        if total == 0:
+            return [min(j, 1) for j in range(len(counts))]
+        rank = -(-self.q.numerator * total // self.q.denominator)
+        distances = []
+        for own, upto in zip(counts, accumulate(counts), strict=True):
+            left, right = upto - own, total - upto
+            if left < rank <= upto:
+                distances.append(0)
+            elif self.neighbours == "substituted":
+                distances.append(max(rank - upto, left - rank + 1))
+            elif upto < rank:
+                distances.append(_from_below(self.q, left, own, right))
+            else:
+                distances.append(_from_above(self.q, left, own, right))
+        if self.neighbours == "added or removed":  # an empty table answers with the first bin
+            distances[0] = min(distances[0], total)
+        return distances
+
+
+def _from_below(q: Fraction, left: int, own: int, right: int) -> int:
+    """The least a + b: a records added to a bin below the rank, b removed from its right.
+
+    They must close the gap q·R − (1−q)(L+M) > 0, to which an added record gives 1−q and a removed
+    one q; the weaker kind is never needed, except for the one record that an empty bin must
+    get. The last step overshoots by less than 1 ≤ M + a, which is what
+    (1−q)L < q(M+a+R−b) asks for. Removing the whole right side always closes the gap.
+    """
+    p, d = q.numerator, q.denominator
+    first = 0 if own else 1
+    gap = p * right - (d - p) * (left + own + first)
+    return first + -(-max(0, gap) // max(p, d - p))
+
+
+def _from_above(q: Fraction, left: int, own: int, right: int) -> int:
+    """The least a + b: a records added to a bin above the rank, b removed from its left.
+
+    They must turn the gap (1−q)L − q(M+R) ≥ 0 negative, to which an added record gives q and a
+    removed one 1−q; otherwise as ``_from_below``.
+    """
+    p, d = q.numerator, q.denominator
+    first = 0 if own else 1
+    gap = (d - p) * left - p * (own + first + right)
+    return first + max(0, gap // max(p, d - p) + 1)
+
+
+def _checked_bins(bins: Iterable[Number | Sequence[Number | None]]) -> tuple[Bin, ...]:
+    """Bins as pairs that rise, touch and do not overlap."""
+    rule = "bins must be rising edges or pairs (low, high)"
+    if isinstance(bins, str) or not isinstance(bins, Iterable):
+        raise InvalidQuestion(f"{rule}, got bins={bins!r}")
+    given: list[Any] = list(bins)
+    pairs = [isinstance(item, Sequence) and not isinstance(item, str) for item in given]
+    if any(pairs) and not all(pairs):
+        raise InvalidQuestion(f"{rule}, got both: {given!r}")
+    found = tuple(_checked_bin(ends) for ends in (given if any(pairs) else pairwise(given)))
+    if len(found) < 2:
+        raise InvalidQuestion(f"a quantile needs at least two bins, got bins={given!r}")
+    for one, other in pairwise(found):
+        _check_touching(one, other)
+    return found
+
+
+def _checked_bin(ends: object) -> Bin:
+    """One bin with low < high."""
+    if not isinstance(ends, Sequence) or len(ends) != 2:
+        raise InvalidQuestion(f"a bin must be a pair (low, high), got {ends!r}")
+    low, high = (None if end is None else number(end, "a bin edge") for end in ends)
+    if low is not None and high is not None and low >= high:
+        raise InvalidQuestion(f"a bin must have low < high, got {Between(low, high)}")
+    return low, high
+
+
+def _check_touching(one: Bin, other: Bin) -> None:
+    """Raise unless ``other`` begins where ``one`` ends."""
+    end, start = one[1], other[0]
+    if end is not None and end == start:
+        return
+    shown = f"{Between(*one)} and {Between(*other)}"
+    if end is None or start is None or start < end:
+        backwards = one[0] is not None and other[1] is not None and other[1] <= one[0]
+        raise InvalidQuestion(
+            f"bins must be listed in rising order, got {shown}"
+            if backwards
+            else f"bins must not overlap, got {shown}: let one begin where the other ends"
+        )
+    raise InvalidQuestion(
+        f"bins must leave no gap, got {shown}: let one begin where the other ends"
+    )

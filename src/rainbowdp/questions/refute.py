@@ -1,0 +1,135 @@
+"""Try to refute a question's margins on random tables."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from rainbowdp.errors import InvalidQuestion
+from rainbowdp.questions.base import Question, whole
+
+Pair: TypeAlias = tuple[Any, Any]
+
+_SIZES = (0, 1, 2, 3, 5, 10, 100, 10**6, 10**12)
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """Two neighbouring datasets on which a question's margins break the rule.
+
+    >>> print(Refutation("they differ", {"a": 1}, {}, {"a": 0, "b": 3}, {"a": 1, "b": 0}))
+    they differ:
+      {'a': 1}  has margins  {'a': 0, 'b': 3}
+      {}  has margins  {'a': 1, 'b': 0}
+    """
+
+    reason: str
+    dataset: Any
+    neighbour: Any
+    margins: Any
+    neighbour_margins: Any
+
+    def __str__(self) -> str:
+        return (
+            f"{self.reason}:\n"
+            f"  {self.dataset}  has margins  {self.margins}\n"
+            f"  {self.neighbour}  has margins  {self.neighbour_margins}"
+        )
+
+
+def refute(
+    question: Question,
+    tables: Callable[[random.Random], Pair] | None = None,
+    *,
+    tries: int = 1000,
+    seed: int | None = None,
+) -> Refutation | None:
+    """A counterexample to the question's margins, or ``None`` if ``tries`` pairs show none.
+
+    The margins must be whole numbers from 0, be 0 at exactly one answer, and change by at most 1
+    between neighbours. ``tables`` makes a random pair of neighbouring datasets; for a question
+    over counts there is a generator for its neighbour relation, which draws ties and
+    near-ties of all sizes. ``None`` is no proof.
+
+    >>> from rainbowdp.questions import Custom, Equals, Winner
+    >>> print(refute(Winner(["red", "green"]), tries=100, seed=1))
+    None
+    >>> def wrong(counts):
+    ...     ahead = counts["red"] - counts["green"]
+    ...     return {"red": max(0, -ahead), "green": max(0, ahead + 1)}
+    >>> colours = ["red", "green"]
+    >>> guess = Custom(colours, wrong, neighbours="substituted", name="guess",
+    ...                groups=[(colour, Equals(colour)) for colour in colours])
+    >>> print(refute(guess, seed=1).reason)
+    the margins of neighbours must differ by at most 1, they differ by 2 at 'green'
+    """
+    make = tables if tables is not None else _histograms(question)
+    draw = random.Random(seed)  # noqa: S311  random tables, no secrets
+    for _ in range(whole(tries, "tries", 1)):
+        dataset, neighbour = make(draw)
+        found = [_margins(question, dataset), _margins(question, neighbour)]
+        if reason := _broken(question, *found):
+            return Refutation(reason, dataset, neighbour, *found)
+    return None
+
+
+def _margins(question: Question, dataset: Any) -> Any:
+    """The margins, or the sentence that says why there are none."""
+    try:
+        return question.margins(dataset)
+    except InvalidQuestion as error:
+        return str(error)
+
+
+def _broken(question: Question, one: Any, other: Any) -> str | None:
+    """The rule that the margins of two neighbours break, if any."""
+    for margins in (one, other):
+        if isinstance(margins, str):
+            return margins
+        if set(margins) != set(question.answers) or not all(
+            isinstance(margin, int) and margin >= 0 for margin in margins.values()
+        ):
+            return "margins must be whole numbers from 0, one for each answer"
+        if sum(margin == 0 for margin in margins.values()) != 1:
+            return "margins must be 0 at exactly one answer"
+    worst = max(question.answers, key=lambda answer: abs(one[answer] - other[answer]))
+    change = abs(one[worst] - other[worst])
+    if change > 1:
+        return (
+            "the margins of neighbours must differ by at most 1, "
+            f"they differ by {change} at {worst!r}"
+        )
+    return None
+
+
+def _histograms(question: Question) -> Callable[[random.Random], Pair]:
+    """Random counts and neighbours of the stated relation."""
+    names = [name for name, _ in question.groups]
+    if not names:
+        raise InvalidQuestion(
+            "refute needs tables=, a function that makes a random pair of neighbouring datasets, "
+            "for a question without groups"
+        )
+
+    def make(draw: random.Random) -> Pair:
+        size, spread = draw.choice(_SIZES), draw.choice((0, 1, 2, 10))
+        counts = {
+            name: draw.choice(
+                (0, max(0, size + draw.randint(-spread, spread)), draw.randint(0, size))
+            )
+            for name in names
+        }
+        neighbour = dict(counts)
+        for _ in range(question.rows_per_person):
+            goes, comes = draw.choice([None, *names]), draw.choice([None, *names])
+            if question.neighbours == "added or removed":
+                goes, comes = draw.choice([(goes, None), (None, comes)])
+            if goes is not None and neighbour[goes] > 0:
+                neighbour[goes] -= 1
+            if comes is not None:
+                neighbour[comes] += 1
+        return counts, neighbour
+
+    return make

@@ -1,0 +1,116 @@
+"""Are there at least so many matching records?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rainbowdp.errors import InvalidQuestion
+from rainbowdp.quantity import Number
+from rainbowdp.questions.base import (
+    Between,
+    CountQuestion,
+    Equals,
+    Group,
+    Neighbours,
+    number,
+    whole,
+)
+
+MATCHING = "matching"
+
+
+@dataclass(frozen=True, init=False)
+class Threshold(CountQuestion):
+    """Is the number n of matching records at least T?
+
+    A record matches when its value in ``column`` equals ``equals``, or lies between ``minimum``
+    and ``maximum``, both included. Without a column the count is given: ``{"matching": n}``.
+
+    Either relation changes n by at most one, and any n can be reached, so the margins are
+    λ_no = n − T + 1 where the answer is yes and λ_yes = T − n where it is no.
+
+    >>> Threshold(100, "age", minimum=65).margins({"matching": 103})
+    {'yes': 0, 'no': 4}
+    """
+
+    at_least: int
+    equals: str | None
+    minimum: int | float | None
+    maximum: int | float | None
+
+    def __init__(
+        self,
+        at_least: int,
+        column: str | None = None,
+        *,
+        equals: str | float | None = None,
+        minimum: Number | None = None,
+        maximum: Number | None = None,
+        answers: Iterable[str] = ("yes", "no"),
+        neighbours: Neighbours = "substituted",
+        person: str | None = None,
+        rows_per_person: int = 1,
+    ) -> None:
+        self._set_shared(answers, column, neighbours, person, rows_per_person)
+        self._set(
+            at_least=whole(at_least, "at_least", 1),
+            equals=_spelled(equals),
+            minimum=None if minimum is None else number(minimum, "minimum"),
+            maximum=None if maximum is None else number(maximum, "maximum"),
+        )
+        if len(self.answers) != 2:
+            raise InvalidQuestion(
+                f"a threshold has two answers, first the one for enough records, "
+                f"got {list(self.answers)!r}"
+            )
+        given = [
+            name for name in ("equals", "minimum", "maximum") if getattr(self, name) is not None
+        ]
+        if (column is None) != (not given):
+            raise InvalidQuestion(
+                "a threshold needs both a column and equals=, minimum= or maximum=, or neither "
+                f"where counts are given, got column={column!r} and {', '.join(given) or 'none'}"
+            )
+        if "equals" in given and len(given) > 1:
+            raise InvalidQuestion(
+                f"equals= stands alone, got {', '.join(given)}: leave out one or the other"
+            )
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            raise InvalidQuestion(
+                f"minimum must not be above maximum, got minimum={self.minimum} and "
+                f"maximum={self.maximum}"
+            )
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """One group, ``"matching"``."""
+        if self.equals is not None:
+            return ((MATCHING, Equals(self.equals)),)
+        return ((MATCHING, Between(self.minimum, self.maximum, closed=True)),)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "kind": "threshold",
+            "answers": list(self.answers),
+            "at_least": self.at_least,
+            "equals": self.equals,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+        }
+
+    def _distances(self, counts: Sequence[int]) -> list[int]:
+        (matching,) = counts
+        missing = self.at_least - matching
+        return [max(0, missing), max(0, 1 - missing)]
+
+
+def _spelled(value: str | float | None) -> str | None:
+    """The value to match as a text: ``True`` is "true", 3 is "3"."""
+    if value is None:
+        return None
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if not text:
+        raise InvalidQuestion("equals must be a value to match, got equals=''")
+    return text

@@ -1,0 +1,112 @@
+"""Which of the listed answers has the most records?"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from rainbowdp.questions.base import CountQuestion, Equals, Group, Neighbours
+
+
+@dataclass(frozen=True, init=False)
+class Winner(CountQuestion):
+    """Which of the listed answers has the most records; ties go to the answer listed first.
+
+    With n_i records of answer i, answer v wins when n_i ≤ n_v − [i before v] for every other i.
+
+    *Substituted*: λ_v is the least t ≥ 1 with Σ_{i≠v} max(0, n_i − (n_v + t − [i before v])) ≤ t.
+    Necessary: t substitutions raise n_v by at most t, so at least that many records of other
+    answers must go, and t substitutions take away at most t. Sufficient: turn those records
+    into v; substitutions that are left over turn any other record into v, and where none is left
+    v has every record. Turning a record into an uncounted one, or one of those into v, does
+    no more than turning it into v, so the formula is the same with uncounted records.
+
+    *Added or removed*: with a final count c of v, λ_v is the least over c of
+    (c − n_v) + Σ_{i≠v} max(0, n_i − (c − [i before v])), c ≥ n_v and c ≥ 1 unless v is
+    listed first. While two of the others stand above c, raising c saves more than it costs, and
+    afterwards never; so it is least where c reaches the second highest of the others.
+
+    Cost: O(q log q log n) for all q answers together and n records.
+
+    >>> Winner(["red", "green", "blue"]).margins({"red": 10, "green": 7})
+    {'red': 0, 'green': 2, 'blue': 7}
+    """
+
+    def __init__(
+        self,
+        answers: Iterable[str],
+        column: str | None = None,
+        *,
+        neighbours: Neighbours = "substituted",
+        person: str | None = None,
+        rows_per_person: int = 1,
+    ) -> None:
+        self._set_shared(answers, column, neighbours, person, rows_per_person)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """One group for each answer: the records whose value is that answer."""
+        return tuple((answer, Equals(answer)) for answer in self.answers)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"kind": "winner", "answers": list(self.answers)}
+
+    def _distances(self, counts: Sequence[int]) -> list[int]:
+        rule = _substituted if self.neighbours == "substituted" else _added_or_removed
+        distances = rule(counts)
+        distances[counts.index(max(counts))] = 0
+        return distances
+
+
+def _substituted(counts: Sequence[int]) -> list[int]:
+    """The formula for every answer but the winner, by bisection over t.
+
+    The sum is taken over sorted counts: Σ_i max(0, n_i − x) + #{i before v: n_i ≥ x}
+    with x = n_v + t, which v itself adds nothing to.
+    """
+    ordered = sorted(counts)
+    below = [0, *accumulate(ordered)]
+    earlier: list[int] = []
+    distances = []
+    for own in counts:
+
+        def surplus(x: int, earlier: list[int] = earlier) -> int:
+            first = bisect_right(ordered, x)
+            above = below[-1] - below[first] - (len(ordered) - first) * x
+            return above + len(earlier) - bisect_left(earlier, x)
+
+        low, high = 1, max(1, ordered[-1] + 1 - own)
+        while low < high:
+            middle = (low + high) // 2
+            if surplus(own + middle) <= middle:
+                high = middle
+            else:
+                low = middle + 1
+        distances.append(low)
+        insort(earlier, own)
+    return distances
+
+
+def _added_or_removed(counts: Sequence[int]) -> list[int]:
+    """The formula for every answer but the winner, at the c where it is least."""
+    before = _highest_two(counts)
+    after = _highest_two(counts[::-1])[::-1]
+    distances = []
+    for v, own in enumerate(counts):
+        rivals = (before[v][0] + 1, before[v][1] + 1, *after[v])
+        second, highest = sorted(rivals)[2:]
+        final = max(own, min(v, 1), second)
+        distances.append(final - own + max(0, highest - final))
+    return distances
+
+
+def _highest_two(counts: Sequence[int]) -> list[tuple[int, int]]:
+    """The second highest and the highest count before each position; −1 where there is none."""
+    found = [(-1, -1)]
+    for n in counts[:-1]:
+        second, highest = found[-1]
+        found.append((max(second, min(highest, n)), max(highest, n)))
+    return found

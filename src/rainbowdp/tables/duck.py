@@ -1,0 +1,242 @@
+"""Count with DuckDB: CSV, TSV and Parquet files, Arrow tables, DuckDB's own relations.
+
+Out of core and on all processors. This speaks SQL rather than Narwhals, which is slower here,
+has no windows for Arrow, and beside NumPy makes DuckDB complain of leaks when Python ends.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rainbowdp.errors import UnreadableTable
+from rainbowdp.questions import Between, Question
+from rainbowdp.tables.query import Source, counting, quoted
+from rainbowdp.tables.values import (
+    DATES,
+    TEXT,
+    TRUTHS,
+    Held,
+    Real,
+    check_columns,
+    check_different,
+    integers,
+    matches,
+    not_countable,
+    numbered,
+)
+
+if TYPE_CHECKING:
+    import duckdb
+
+Rows: TypeAlias = Sequence[tuple[Any, ...]]
+Run: TypeAlias = Callable[[str], Rows]
+
+_KINDS = {".csv": "CSV", ".csv.gz": "CSV", ".tsv": "TSV", ".tsv.gz": "TSV", ".parquet": "Parquet"}
+_LOOKED_AT = 4_000  # rows whose different values decide between two queries
+_FEW = 3_980  # more, and nearly every row has a value of its own
+_POLL = 0.1  # seconds between two looks at the progress
+_INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
+_FLOATS = ("FLOAT", "DOUBLE")
+_VIEW = "rainbowdp_counted"
+# Not isnan: DuckDB takes it for false by Parquet statistics, which leave NaN out (issue 25521).
+_NUMBER = "(isfinite({0}) OR isinf({0}))"
+
+
+def count_files(
+    path: str | Path, question: Question, progress: Callable[[float], None] | None
+) -> dict[str, int]:
+    """Counts for one file, or all files of a glob taken as one table."""
+    import duckdb
+
+    files = _files(str(path))
+    kind = _kind(files)
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("SET parquet_metadata_cache = true")  # it is read three times
+        try:
+            columns = _columns(connection, files, kind)
+            look = _plainly(connection)
+            run = look if progress is None else _watched(connection, progress)
+            table, texts = _table(files, kind), kind != "Parquet"
+            return _count(table, columns, question, run, look=look, texts=texts)
+        except duckdb.Error:  # its message may show rows, so it goes no further
+            raise UnreadableTable(
+                f"{path} cannot be read as {kind}: "
+                "is it what its name says, with the same columns in every file?"
+            ) from None
+
+
+def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dict[str, int]:
+    """Counts for a relation, on its own connection."""
+    check_columns(question, relation.columns)
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+
+    def run(sql: str) -> Rows:
+        found = relation.query(_VIEW, sql)
+        return [] if found is None else found.fetchall()
+
+    return _count(_VIEW, types, question, run)
+
+
+def count_arrow(table: Any, question: Question) -> dict[str, int]:
+    """Counts for a PyArrow table, where it is in memory."""
+    import duckdb
+
+    check_columns(question, table.column_names)
+    with duckdb.connect(":memory:") as connection:
+        connection.register(_VIEW, table)
+        described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
+        types = {name: type_ for name, type_, *_ in described}
+        return _count(_VIEW, types, question, _plainly(connection))
+
+
+def _count(
+    table: str,
+    types: Mapping[str, str],
+    question: Question,
+    run: Run,
+    *,
+    look: Run | None = None,
+    texts: bool = False,
+) -> dict[str, int]:
+    """Counts for a table given as SQL.
+
+    ``look`` runs a first, short query that chooses the quicker way; ``texts`` says that the
+    table is a text file, where a range reads texts as numbers.
+    """
+    check_columns(question, list(types))
+    assert question.column is not None
+    column, type_ = quoted(question.column, '"'), types[question.column]
+    ranges = isinstance(question.groups[0][1], Between)
+    if texts and ranges:  # trim keeps DuckDB from reading the file as numbers, failing at a text
+        column, type_ = f"TRY_CAST(trim({column}) AS DOUBLE)", "DOUBLE"
+    held, cast = _held(type_, ranges, question)
+    found = matches(question, held)
+    if not found:
+        return numbered(question, [])
+    source = Source(
+        table,
+        column if cast is None else f"CAST({column} AS {cast})",
+        _NUMBER if isinstance(held, Real) else None,
+        None if question.person is None else quoted(question.person, '"'),
+        _NUMBER if question.person is not None and types[question.person] in _FLOATS else None,
+    )
+    few = look is not None and question.person is None and len(found) > 1 and _has_few(source, look)
+    return numbered(question, run(counting(source, found, question.rows_per_person, _literal, few)))
+
+
+def _held(type_: str, ranges: bool, question: Question) -> tuple[Held, str | None]:
+    """What a column of a type holds, and the type to cast it to where need be."""
+    if (bits := _INTEGERS.get(type_.removeprefix("U"))) is not None:
+        return integers(bits, signed=not type_.startswith("U")), None
+    if type_ in ("HUGEINT", "UHUGEINT") or type_.startswith("DECIMAL"):
+        return Real(64), "DOUBLE"
+    if type_ in _FLOATS:
+        return Real(64 if type_ == "DOUBLE" else 32), None if type_ == "DOUBLE" else "DOUBLE"
+    if type_ == '"NULL"':  # a column without any value
+        return (Real(64), "DOUBLE") if ranges else (TEXT, "VARCHAR")
+    if type_ == "BOOLEAN":
+        return TRUTHS, None
+    if type_ == "DATE":
+        return DATES, None
+    if type_ == "VARCHAR":
+        return TEXT, None
+    if type_ == "UUID" or type_.startswith("ENUM"):
+        return TEXT, "VARCHAR"
+    raise not_countable(question, type_)
+
+
+def _literal(value: Any) -> str:
+    """A value in DuckDB's SQL."""
+    if isinstance(value, str):
+        return quoted(value, "'")
+    if isinstance(value, date):
+        return f"DATE '{value.isoformat()}'"
+    if isinstance(value, float):
+        return f"CAST('{value!r}' AS DOUBLE)"
+    return str(value)  # whole numbers, True and False
+
+
+def _has_few(source: Source, run: Run) -> bool:
+    """Whether the first rows do not each have a value of their own."""
+    first = f"{source.rows()} LIMIT {_LOOKED_AT}"
+    ((different,),) = run(f"SELECT count(DISTINCT value) FROM ({first}) AS first")  # noqa: S608
+    return bool(different <= _FEW)
+
+
+def _files(path: str) -> list[str]:
+    """The files that a path or a glob stands for."""
+    if Path(path).is_dir():
+        raise UnreadableTable(f"{path} is a folder: name its files, such as {path}/*.parquet")
+    files = [path] if Path(path).is_file() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
+    if not files:
+        raise UnreadableTable(f"there is no file {path}")
+    return files
+
+
+def _kind(files: Sequence[str]) -> str:
+    """What the files are by their names."""
+    kinds = {_suffix(file): file for file in files}
+    if len(kinds) > 1:
+        one, other, *_ = kinds.values()
+        raise UnreadableTable(f"the files of a table must be of one kind, got {one} and {other}")
+    return next(iter(kinds))
+
+
+def _suffix(file: str) -> str:
+    for suffix, kind in _KINDS.items():
+        if file.lower().endswith(suffix):
+            return kind
+    raise UnreadableTable(f"the name of a file must end in {', '.join(_KINDS)}, got {file}")
+
+
+def _table(files: Sequence[str], kind: str, header: bool = True) -> str:
+    """The files as one table; every column of a text file is text."""
+    listed = ", ".join(quoted(glob.escape(file), "'") for file in files)
+    if kind == "Parquet":
+        return f"read_parquet([{listed}])"
+    tab = ", sep = '\t'" if kind == "TSV" else ""
+    return f"read_csv([{listed}], all_varchar = true, header = {header}{tab})"
+
+
+def _columns(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[str], kind: str
+) -> dict[str, str]:
+    """The names of the columns and their types."""
+    if kind != "Parquet":  # DuckDB renames the second of two columns of one name
+        first = f"FROM {_table(files[:1], kind, header=False)} LIMIT 1"
+        for row in connection.execute(first).fetchall():
+            check_different([name for name in row if name is not None])
+    described = connection.execute(f"DESCRIBE FROM {_table(files, kind)}").fetchall()
+    return {name: type_ for name, type_, *_ in described}
+
+
+def _plainly(connection: duckdb.DuckDBPyConnection) -> Run:
+    return lambda sql: connection.execute(sql).fetchall()
+
+
+def _watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None]) -> Run:
+    """Run a query in another thread and say how far it is, from 0 to 1."""
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
+    plainly = _plainly(connection)
+
+    def run(sql: str) -> Rows:
+        with ThreadPoolExecutor(1) as pool:
+            rows = pool.submit(plainly, sql)
+            try:
+                while not rows.done():
+                    progress(min(1.0, max(0.0, connection.query_progress() / 100)))
+                    wait([rows], _POLL)
+            except BaseException:
+                connection.interrupt()
+                raise
+        found = rows.result()
+        progress(1.0)
+        return found
+
+    return run

@@ -1,0 +1,224 @@
+"""Tables that cannot be counted: one sentence each, and never a row of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from postgres import connect, fresh_schema
+from rainbowdp.errors import InvalidQuestion, MissingExtra, UnreadableTable
+from rainbowdp.questions import Custom, Quantile, Threshold, Winner
+from rainbowdp.tables import SQLTable, count
+
+QUESTION = Winner(["1", "2"], "x")
+SECRET = "Ann, 12 Mill Lane"
+
+
+def refused(table: Any, question: Any = QUESTION) -> str:
+    with pytest.raises(UnreadableTable) as caught:
+        count(table, question)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "Mill Lane" not in message
+    return message
+
+
+@pytest.mark.parametrize(
+    "make",
+    [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table, lambda d: duckdb.from_arrow(pa.table(d))],
+)
+def test_a_missing_column_is_named_beside_those_there_are(make: Callable[..., Any]) -> None:
+    table = make({"X": [1], "y": [2]})
+    assert refused(table) == "there is no column 'x', the columns are 'X', 'y'"
+    message = refused(table, Winner(["1", "2"], "y", person="who"))
+    assert message == "there is no column 'who', the columns are 'X', 'y'"
+    message = refused(table, Winner(["1", "2"]))
+    assert message == (
+        "counting a table needs a question that names a column, got one without; "
+        "the columns are 'X', 'y'"
+    )
+
+
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,x,y\n1,2,3\n")
+    tables = [
+        pd.DataFrame([[1, 2, 3]], columns=["x", "x", "y"]),
+        pa.table([pa.array([1]), pa.array([2]), pa.array([3])], names=["x", "x", "y"]),
+        duckdb.sql("SELECT 1 AS x, 2 AS x, 3 AS y"),
+        tmp_path / "t.csv",
+    ]
+    for table in tables:
+        assert refused(table) == (
+            "the columns of a table must have different names, got 'x' twice among 'x', 'x', 'y'"
+        )
+
+
+def test_a_column_of_another_type_is_refused() -> None:
+    when = pl.DataFrame({"x": ["2024-01-01"]}).select(pl.col("x").str.to_datetime())
+    for table in (when, when.to_arrow(), when.to_pandas()):
+        message = refused(table)
+        assert message.startswith(
+            "a column to count must hold texts, numbers, truth values or dates, got 'x' of "
+        )
+        assert message.endswith(": make it text first")
+    mixed = pd.DataFrame({"x": [1, "a"]})
+    assert "got 'x' of Object" in refused(mixed)
+
+
+def test_a_range_needs_numbers() -> None:
+    question = Quantile("1/2", [0, 1, 2], "x")
+    tables = {"texts": ["1"], "truth values": [True]}
+    for held, values in tables.items():
+        for make in (pd.DataFrame, pl.DataFrame, pa.table):
+            assert refused(make({"x": values}), question) == (
+                f"a range needs a column of numbers, got 'x' of {held}"
+            )
+
+
+def test_answers_that_are_one_value_in_the_column_are_refused() -> None:
+    with pytest.raises(InvalidQuestion) as caught:
+        count(pa.table({"x": [3]}), Winner(["3", "4", "3.0"], "x"))
+    assert str(caught.value) == (
+        "answers must be different values, got '3' and '3.0', which are the same in column 'x': "
+        "list one of them"
+    )
+
+
+def test_a_question_without_groups_counts_nothing() -> None:
+    question = Custom(["a", "b"], lambda _: {}, neighbours="substituted", name="own")
+    with pytest.raises(InvalidQuestion, match="counting needs a question with groups"):
+        count({}, question)
+
+
+def test_what_is_no_table_is_refused() -> None:
+    assert refused([1, 2]) == (
+        "a table must be a data frame, a path, an SQLTable or counts, got list"
+    )
+    assert refused(None).endswith("got NoneType")
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    assert refused(tmp_path / "a.csv") == f"there is no file {tmp_path}/a.csv"
+    assert refused(f"{tmp_path}/*.parquet") == f"there is no file {tmp_path}/*.parquet"
+    assert refused(tmp_path) == (
+        f"{tmp_path} is a folder: name its files, such as {tmp_path}/*.parquet"
+    )
+
+
+def test_files_of_other_kinds(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_text("x")
+    assert refused(tmp_path / "a.xlsx") == (
+        "the name of a file must end in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, "
+        f"got {tmp_path}/a.xlsx"
+    )
+    (tmp_path / "b.csv").write_text("x\n1\n")
+    (tmp_path / "b.tsv").write_text("x\n1\n")
+    assert refused(f"{tmp_path}/b.*") == (
+        f"the files of a table must be of one kind, got {tmp_path}/b.csv and {tmp_path}/b.tsv"
+    )
+
+
+def test_files_that_are_not_what_their_name_says(tmp_path: Path) -> None:
+    text = f'x,y\n1,"{SECRET}"\n'.encode()
+    pyarrow.parquet.write_table(
+        pa.table({"x": [1, 2], "y": [SECRET] * 2}), tmp_path / "real.parquet"
+    )
+    binary = (tmp_path / "real.parquet").read_bytes()
+    wrong = {
+        "a.parquet": text,
+        "b.parquet": binary[: len(binary) // 2],
+        "c.parquet": b"",
+        "d.csv.gz": text,
+        "e.csv": b"x,y\n\xff\xfe\x00,\xe9\n",
+    }
+    for name, content in wrong.items():
+        (tmp_path / name).write_bytes(content)
+        kind = "Parquet" if name.endswith("parquet") else "CSV"
+        assert refused(tmp_path / name) == (
+            f"{tmp_path / name} cannot be read as {kind}: "
+            "is it what its name says, with the same columns in every file?"
+        )
+    (tmp_path / "g.csv").write_bytes(binary)
+    assert "cannot be read as CSV" in refused(tmp_path / "g.csv") or "no column" in refused(
+        tmp_path / "g.csv"
+    )
+    (tmp_path / "f.csv").write_bytes(f"x,y\n1,2\n1,{SECRET},4,5\n".encode() * 3000 + b'"')
+    refused(tmp_path / "f.csv")
+    (tmp_path / "h.csv").write_bytes(b"")
+    refused(tmp_path / "h.csv")
+
+
+def test_files_with_other_columns(tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(pa.table({"x": [1]}), tmp_path / "1.parquet")
+    pyarrow.parquet.write_table(pa.table({"z": [1]}), tmp_path / "2.parquet")
+    assert "with the same columns in every file" in refused(f"{tmp_path}/*.parquet")
+    (tmp_path / "1.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "2.csv").write_text("z,y\n1,2\n")
+    assert "with the same columns in every file" in refused(f"{tmp_path}/*.csv")
+
+
+def test_postgresql_refuses_in_one_sentence(postgres_url: str) -> None:
+    url = fresh_schema(postgres_url)
+    with connect(url) as connection:
+        connection.execute("CREATE TABLE t (x text, y integer, z timestamp, p point)")
+    place = url.partition("@")[2].partition("?")[0].replace(":", " ").split(" ")[0]
+    assert refused(SQLTable(url, "t"), Winner(["1", "2"], "X")) == (
+        "there is no column 'X', the columns are 'x', 'y', 'z', 'p'"
+    )
+    assert refused(SQLTable(url, "none")) == (
+        f"there is no table 'none' in PostgreSQL at {place}/postgres"
+    )
+    assert "got 'z' of timestamp" in refused(SQLTable(url, "t"), Winner(["1", "2"], "z"))
+    assert refused(SQLTable(url, "t"), Threshold(1, "x", minimum=1)) == (
+        "a range needs a column of numbers, got 'x' of texts"
+    )
+    gone = "postgresql://ann:secret@127.0.0.1:1/town"
+    message = refused(SQLTable(gone, "t"))
+    assert message.startswith("PostgreSQL at 127.0.0.1/town cannot be reached: ")
+    assert "secret" not in message + repr(SQLTable(gone, "t"))
+
+
+def test_only_postgresql_is_asked() -> None:
+    rule = "the url of an SQLTable must begin with postgresql://, got"
+    assert refused(SQLTable("sqlite://ann:secret@x", "t")) == f"{rule} sqlite://"
+    assert refused(SQLTable("somewhere", "t")) == f"{rule} something else"
+    assert refused(SQLTable("postgresql://ann:secret@host:port/x", "t")) == (
+        "the url of an SQLTable must be postgresql://user:password@host:port/database, "
+        "got something else"
+    )
+
+
+def test_a_missing_driver_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'rainbowdp\[postgres\]'"):
+        count(SQLTable("postgresql://localhost/x", "t"), QUESTION)
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    code = (
+        "import sys, rainbowdp.tables; "
+        "heavy = {'duckdb', 'narwhals', 'pandas', 'polars', 'pyarrow', 'pyspark', 'sqlalchemy'}; "
+        "sys.exit(', '.join(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip() == ""
+
+
+def test_counting_a_file_leaves_nothing_on_the_error_stream(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x\n1\n")
+    code = (
+        "from rainbowdp.questions import Winner; from rainbowdp.tables import count; "
+        f"count({str(tmp_path / 't.csv')!r}, Winner(['1', '2'], 'x'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
