@@ -18,7 +18,7 @@ $(VENV)/dev: $(VENV)/base
 	touch $@
 
 demo: $(VENV)/base
-	$(RUN)/python examples/paper_graph.py
+	$(RUN)/python examples/ask.py
 
 test: $(VENV)/dev
 	$(RUN)/pytest -n auto
@@ -33,7 +33,7 @@ format: $(VENV)/dev
 	$(RUN)/ruff format
 
 bench: $(VENV)/dev
-	$(RUN)/python benchmarks/growth.py
+	for script in benchmarks/*.py; do $(RUN)/python $$script || exit 1; done
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -236,3 +236,135 @@ def assert_same_probabilities(got: Iterable[float], wanted: Iterable[mp.mpf]) ->
                 assert error <= 1e-12, (place, float(value), mp.nstr(truth, 20))
             else:
                 assert 0 <= float(value) <= 1.001e-300, (place, float(value), mp.nstr(truth, 20))
+
+
+Weights = tuple[int, ...]
+
+
+def fraction(x: mp.mpf) -> Fraction:
+    """The binary fraction that a number of mpmath is."""
+    return Fraction(*mp.libmp.to_rational(mp.mpf(x)._mpf_))
+
+
+def exp_between(x: Fraction, digits: int = 120) -> Point:
+    """Two fractions with e^x between them, a relative 10^-digits apart."""
+    with mp.workdps(digits + 20):
+        middle = fraction(mp.exp(number(x)))
+    margin = middle / Fraction(10) ** digits
+    return middle - margin, middle + margin
+
+
+def integer_excess(p: Sequence[int], q: Sequence[int], lines: Sequence[Point]) -> Fraction:
+    """max over all sets S, lines and directions of P(S) − slope·Q(S) − rise·total; 0 if close."""
+    total = sum(p)
+    worst = Fraction(0)
+    for chosen in every_set(len(p)):
+        a, b = sum(p[i] for i in chosen), sum(q[i] for i in chosen)
+        for slope, rise in lines:
+            worst = max(worst, a - slope * b - rise * total, b - slope * a - rise * total)
+    return worst
+
+
+def gaussian_close(p: Sequence[int], q: Sequence[int], mu: Fraction, digits: int = 60) -> bool:
+    """Whether P(S) ≤ Φ(Φ⁻¹(Q(S)) + μ) for all sets S in both directions."""
+    total = sum(p)
+    for chosen in every_set(len(p)):
+        a, b = (Fraction(sum(row[i] for i in chosen), total) for row in (p, q))
+        for more, less in ((a, b), (b, a)):
+            with mp.workdps(digits):
+                if number(more) > gaussian_step(less, mu, digits):
+                    return False
+    return True
+
+
+def margin_pairs(answers: int, most: int) -> list[tuple[Weights, Weights]]:
+    """Each pair of margins up to ``most`` that neighbours may have: one 0 each, moved by ≤ 1."""
+    all_margins = [
+        margins
+        for margins in itertools.product(range(most + 1), repeat=answers)
+        if margins.count(0) == 1
+    ]
+    return [
+        (one, other)
+        for one, other in itertools.combinations(all_margins, 2)
+        if all(abs(a - b) <= 1 for a, b in zip(one, other, strict=True))
+    ]
+
+
+def margin_row(total: int, steps: Sequence[int], margins: Sequence[int]) -> Weights:
+    """Weight steps[t − 1] for margin t, the last one from there on; what is left for margin 0."""
+    losers = [steps[min(t, len(steps)) - 1] for t in margins if t]
+    return tuple(steps[min(t, len(steps)) - 1] if t else total - sum(losers) for t in margins)
+
+
+def histograms(groups: int, records: int) -> list[tuple[int, ...]]:
+    """Every way to spread exactly ``records`` records over ``groups`` groups."""
+    return [
+        counts
+        for counts in itertools.product(range(records + 1), repeat=groups)
+        if sum(counts) == records
+    ]
+
+
+def one_substituted(counts: Sequence[int]) -> set[tuple[int, ...]]:
+    """The histograms that differ by one record in another group."""
+    found = set()
+    for goes, comes in itertools.permutations(range(len(counts)), 2):
+        moved = list(counts)
+        moved[goes] -= 1
+        moved[comes] += 1
+        if moved[goes] >= 0:
+            found.add(tuple(moved))
+    return found
+
+
+def one_added_or_removed(counts: Sequence[int]) -> set[tuple[int, ...]]:
+    """The histograms with one record more or fewer."""
+    found = set()
+    for place, change in itertools.product(range(len(counts)), (-1, 1)):
+        moved = list(counts)
+        moved[place] += change
+        if moved[place] >= 0:
+            found.add(tuple(moved))
+    return found
+
+
+def best_truths(
+    edges: Sequence[tuple[int, int]],
+    truths: Sequence[int],
+    slope: Fraction,
+    rise: Fraction,
+    floor: float,
+    weights: Sequence[Sequence[float]],
+) -> list[float]:
+    """For each row of ``weights`` the largest Σ weight·P(true answer) over all (ε,δ)-private
+    mechanisms with two answers in which every P(true answer) is at least ``floor``.
+
+    With two answers the sets {0} and {1} in both directions are all there is to keep.
+    """
+    nodes = len(truths)
+    above, most = [], []
+    for a, b in edges:
+        for one, other in ((a, b), (b, a)):
+            for sign in (1.0, -1.0):  # p ↦ P(answer 0), and 1 − p is P(answer 1)
+                line = np.zeros(nodes)
+                line[one], line[other] = sign, -sign * float(slope)
+                above.append(line)
+                most.append(float(rise) + (0.0 if sign > 0 else float(slope) - 1.0))
+    limits = [(floor, 1.0) if truth == 0 else (0.0, 1.0 - floor) for truth in truths]
+    best = []
+    for row in weights:
+        wish = np.array([w if truth == 0 else -w for w, truth in zip(row, truths, strict=True)])
+        answer = linprog(
+            -wish,
+            A_ub=np.array(above),
+            b_ub=np.array(most),
+            bounds=limits,
+            method="highs",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        if not answer.success or answer.fun is None:
+            raise AssertionError(answer.message)
+        taken = sum(w for w, truth in zip(row, truths, strict=True) if truth == 1)
+        best.append(-float(answer.fun) + taken)
+    return best

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 import reference
+from rainbowdp.curve import safe_curve
 from rainbowdp.guarantee import Guarantee
 
 ANSWERS = ("red", "green", "blue", "gold", "grey")
@@ -276,3 +279,62 @@ def table_pairs(
             other[target] += moved
         first[d], second[d] = tuple(row), tuple(other)
     return graph, first, second
+
+
+@st.composite
+def weight_rows(
+    draw: st.DrawFn, answers: int | None = None, total: int | None = None
+) -> tuple[int, ...]:
+    """Whole weights of a given or any total: ordinary, tiny and zero ones."""
+    size = answers if answers is not None else draw(st.integers(1, 5))
+    whole = (
+        total
+        if total is not None
+        else draw(st.one_of(st.integers(1, 60), st.just(1 << 64), st.integers(1, 10**30)))
+    )
+    cut = st.one_of(
+        st.integers(0, whole),
+        st.integers(0, min(3, whole)),
+        st.integers(0, min(3, whole)).map(lambda x: whole - x),
+    )
+    cuts = sorted(draw(st.lists(cut, min_size=size - 1, max_size=size - 1)))
+    return tuple(b - a for a, b in itertools.pairwise([0, *cuts, whole]))
+
+
+@functools.cache
+def _gaussian_polygon(mu: str) -> rb.TradeOff:
+    return safe_curve(rb.GaussianDP(mu))
+
+
+def rational_curves() -> st.SearchStrategy[rb.TradeOff]:
+    """Polygons of every kind that exact rows are grown against."""
+    return st.one_of(
+        st.builds(safe_curve, st.builds(rb.DP, epsilons(), deltas())),
+        st.builds(
+            lambda r, d: safe_curve(rb.DP.from_ratio(r, delta=Fraction(d, 20))),
+            ratios(),
+            st.integers(0, 19),
+        ),
+        trade_offs(),
+        st.sampled_from(("0", "0.01", "0.5", "1", "4", "30")).map(_gaussian_polygon),
+    )
+
+
+@st.composite
+def steps_by_margin(draw: st.DrawFn) -> tuple[rb.DP, int, int, tuple[int, ...]]:
+    """A guarantee, a number of answers, a small total and weights by margin near the closed form.
+
+    Small totals make rounding matter; a unit more or less makes many of them break the promise.
+    """
+    answers = draw(st.integers(2, 4))
+    ratio = Fraction(draw(st.integers(8, 60)), 10)
+    ratio = max(ratio, Fraction(1))
+    delta = Fraction(draw(st.sampled_from((0, 0, 1, 2, 5))), 20)
+    total = draw(st.integers(5, 120))
+    each = delta * total / (answers - 1)
+    steps = [math.ceil((total - delta * total) / (1 + ratio))]
+    for _ in range(draw(st.integers(0, 4))):
+        steps.append(max(0, math.ceil((steps[-1] - each) / ratio)))
+    bent = [max(0, s + draw(st.sampled_from((0, 0, 0, 0, -1, 1)))) for s in steps]
+    guarantee = rb.DP.from_ratio(ratio, delta=delta)
+    return guarantee, answers, total, tuple(sorted(bent, reverse=True))

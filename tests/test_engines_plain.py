@@ -41,7 +41,7 @@ def test_boundary_depth_and_touching_are_those_of_networkx(
     offsets, targets = compressed(graph)
     on_boundary = plain.boundary(offsets, targets, region)
     assert on_boundary.tolist() == brute_boundary(graph, region)
-    depth = plain.depth(offsets, targets, region, on_boundary)
+    depth = plain.distances(offsets, targets, on_boundary)
     assert depth.tolist() == brute_depth(graph, region)
     pairs = plain.touching(offsets, targets, region, int(region.max()) + 1)
     brute = {tuple(sorted((int(region[a]), int(region[b])))) for a, b in graph.edges}
@@ -57,5 +57,5 @@ def test_a_long_line_is_as_deep_as_it_is_long() -> None:
     offsets, targets = compressed(line)
     region = (np.arange(1000) == 0).astype(np.int64)
     on_boundary = plain.boundary(offsets, targets, region)
-    depth = plain.depth(offsets, targets, region, on_boundary)
+    depth = plain.distances(offsets, targets, on_boundary)
     assert depth.tolist() == [0, *range(999)]

@@ -11,25 +11,37 @@ another answer allows.
 (0.9011, True)
 """
 
+from rainbowdp.answering import QuestionMechanism, best, proximity
 from rainbowdp.boundary import BoundaryCondition
 from rainbowdp.errors import (
+    BudgetExceeded,
     InvalidBoundary,
     InvalidDistribution,
+    InvalidFile,
     InvalidGraph,
     InvalidGuarantee,
     InvalidMechanism,
+    InvalidQuestion,
     InvalidRainbow,
+    LedgerError,
+    MissingExtra,
     NotAMorphism,
     RainbowError,
     UnknownDataset,
+    UnreadableTable,
 )
+from rainbowdp.exact import ExactMechanism
+from rainbowdp.files import load
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.guarantee import DP
 from rainbowdp.mechanism import Mechanism, dominates, relate
 from rainbowdp.morphism import Morphism, boundary_morphism
 from rainbowdp.optimal import optimal, optimal_line
+from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
 from rainbowdp.rainbow import Utility
+from rainbowdp.release import Release, ask
+from rainbowdp.tables import SQLTable
 from rainbowdp.trade_off import TradeOff
 
 __version__ = "0.1.0"
@@ -37,24 +49,43 @@ __version__ = "0.1.0"
 __all__ = [
     "DP",
     "BoundaryCondition",
+    "BudgetExceeded",
+    "Custom",
+    "ExactMechanism",
     "GaussianDP",
     "InvalidBoundary",
     "InvalidDistribution",
+    "InvalidFile",
     "InvalidGraph",
     "InvalidGuarantee",
     "InvalidMechanism",
+    "InvalidQuestion",
     "InvalidRainbow",
+    "LedgerError",
     "Mechanism",
+    "MissingExtra",
     "Morphism",
     "NotAMorphism",
+    "Quantile",
+    "QuestionMechanism",
     "RainbowError",
     "RainbowGraph",
+    "Release",
+    "SQLTable",
+    "Threshold",
     "TradeOff",
     "UnknownDataset",
+    "UnreadableTable",
     "Utility",
+    "Winner",
+    "ask",
+    "best",
     "boundary_morphism",
     "dominates",
+    "load",
     "optimal",
     "optimal_line",
+    "proximity",
+    "refute",
     "relate",
 ]

@@ -4,8 +4,8 @@ A question gives margins: how many records must change before each answer is the
 all a mechanism needs. Two rules turn margins into rows:
 
 * **homogeneous**: regions are the true answers, and the depth of a table is the smallest margin of
-  another answer less one. With two answers and the symmetric boundary this is the optimum over
-  *all* mechanisms (theory, Two answers).
+  another answer less one. With two answers and the symmetric boundary no mechanism has a better
+  worst case at any margin (theory, Two answers).
 * **proximity**: each answer has its own weight by its own margin; private where q − 1 ≤ e^ε.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -32,9 +32,12 @@ from rainbowdp.exact import (
     repaired,
     symmetric_row,
 )
+from rainbowdp.graph import RainbowGraph
 from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.mechanism import Mechanism
 from rainbowdp.proof import Proof
 from rainbowdp.proximity import proximity_holds, proximity_weights
+from rainbowdp.proximity_graph import proximity_on_graph
 from rainbowdp.quantity import exact_distribution
 from rainbowdp.questions import Question
 from rainbowdp.rainbow import Answer, Dataset
@@ -78,8 +81,15 @@ class QuestionMechanism:
         return self.rule
 
     @cached_property
-    def _exact(self) -> ExactMechanism:
+    def exact_once(self) -> ExactMechanism:
+        """``exact()``, made at the first use and kept."""
         return self.exact()
+
+    def counts(self, table: Dataset, progress: Callable[[float], None] | None = None) -> Dataset:
+        """What the question needs of ``table``: its counts, or itself for a custom question."""
+        from rainbowdp.tables import count
+
+        return count(table, self.question, progress=progress) if self.question.groups else table
 
     def exact(self, progress: Callable[[int], None] | None = None) -> ExactMechanism:
         """The mechanism in integers, with its proof; ``release`` draws from this."""
@@ -103,7 +113,7 @@ class QuestionMechanism:
     @property
     def proof(self) -> Proof:
         """The exact proof of the guarantee."""
-        return self._exact.proof
+        return self.exact_once.proof
 
     def check(self) -> Proof:
         """The exact proof of the guarantee; a mechanism that has none cannot be made."""
@@ -111,11 +121,11 @@ class QuestionMechanism:
 
     def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
         """{answer: probability} for a table or its counts, likeliest first."""
-        return {answer: float(p) for answer, p in self._exact[dataset].items()}
+        return {answer: float(p) for answer, p in self.exact_once[dataset].items()}
 
     def release(self, dataset: Dataset) -> Answer:
         """One answer, drawn from exact integers. This is what goes out."""
-        return self._exact.release(dataset)
+        return self.exact_once.release(dataset)
 
     def sample(self, dataset: Dataset, size: int, seed: int | None = None) -> list[Answer]:
         """Simulated answers, for experiments: fast, repeatable, and **not** a private release."""
@@ -128,7 +138,7 @@ class QuestionMechanism:
         """Write the exact mechanism as a file that proves itself."""
         from rainbowdp.files import save
 
-        return save(self._exact, path)
+        return save(self.exact_once, path)
 
     def by_margin(self, margins: Sequence[int]) -> list[tuple[int, float, float]]:
         """(margin, least, most) probability of the true answer when the nearest rival is so far.
@@ -146,7 +156,7 @@ class QuestionMechanism:
                 place: Any = margins_of
                 if self.rule == "homogeneous":
                     place = (first, margin - 1 if others else math.inf)
-                weights = self._exact.rule.weights(place, self.question.answers)
+                weights = self.exact_once.rule.weights(place, self.question.answers)
                 ends.append(weights[0] / sum(weights))
             rows.append((margin, ends[0], ends[1]))
         return rows
@@ -172,8 +182,19 @@ def homogeneous(
     return QuestionMechanism(question, guarantee, "homogeneous", row)
 
 
-def proximity(world: Question, guarantee: Guarantee) -> QuestionMechanism:
-    """The closed form with a weight for each margin; refuses where it is not private."""
+@overload
+def proximity(world: RainbowGraph, guarantee: Guarantee) -> Mechanism: ...
+@overload
+def proximity(world: Question, guarantee: Guarantee) -> QuestionMechanism: ...
+def proximity(
+    world: RainbowGraph | Question, guarantee: Guarantee
+) -> Mechanism | QuestionMechanism:
+    """The closed form with a weight for each margin; refuses where it is not private.
+
+    On a graph the margin of an answer is the distance to the nearest dataset that prefers it.
+    """
+    if isinstance(world, RainbowGraph):
+        return proximity_on_graph(world, guarantee)
     proximity_weights(len(world.answers), guarantee)
     return QuestionMechanism(world, guarantee, "proximity")
 
@@ -183,7 +204,8 @@ def place_finder(question: Question, rule: Ladders | Margins) -> Callable[[Datas
     from rainbowdp.tables import count
 
     def place(dataset: Dataset) -> Any:
-        margins = question.margins(count(dataset, question))
+        counted = count(dataset, question) if question.groups else dataset
+        margins = question.margins(counted)
         if isinstance(rule, Margins):
             return margins
         truth = next(answer for answer, margin in margins.items() if margin == 0)

@@ -64,7 +64,8 @@ def load(path: str | os.PathLike[str]) -> ExactMechanism:
         raise InvalidFile(f"a mechanism file must say it is a {FORMAT!r}, got {path}")
     if content.get("version") != VERSION:
         raise InvalidFile(
-            f"a mechanism file must be of version {VERSION}, got {content.get('version')!r} in {path}"
+            f"a mechanism file must be of version {VERSION}, "
+            f"got {content.get('version')!r} in {path}"
         )
     claimed = content.pop("checksum", None)
     if claimed != checksum(content):
@@ -136,7 +137,7 @@ def restore(content: Mapping[str, Any]) -> ExactMechanism:
         )
     question = content["question"]
     locate = None
-    if question is not None:
+    if question is not None and question["kind"] != "custom":
         from rainbowdp.answering import place_finder
 
         locate = place_finder(from_description(question), rule)

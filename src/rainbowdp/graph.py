@@ -165,7 +165,11 @@ class RainbowGraph:
     @cached_property
     def depths(self) -> NDArray[np.float64]:
         """``depth`` as an array in the order of ``datasets``."""
-        found = plain.depth(self._offsets, self._targets, self._region, self._on_boundary)
+        return self.distances(self._on_boundary)
+
+    def distances(self, start: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Steps from each dataset to the nearest marked one, infinite where there is no way."""
+        found = plain.distances(self._offsets, self._targets, start)
         return np.where(found == plain.UNREACHED, math.inf, found)
 
     @property

@@ -9,10 +9,11 @@ one mechanism attains it everywhere (the paper's Theorem 2, with the operator co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
+from rainbowdp.answering import QuestionMechanism, homogeneous
 from rainbowdp.boundary import BoundaryCondition
 from rainbowdp.graph import Label, RainbowGraph
 from rainbowdp.growth import Floats
@@ -20,20 +21,32 @@ from rainbowdp.guarantee import Guarantee
 from rainbowdp.mechanism import Mechanism
 from rainbowdp.morphism import boundary_morphism
 from rainbowdp.quantity import Number, exact_distribution
+from rainbowdp.questions import Question
 from rainbowdp.rainbow import Answer
 
 
+@overload
 def optimal(
     world: RainbowGraph,
     guarantee: Guarantee,
     boundary: BoundaryCondition | Mapping[Label, Any] | Sequence[Any] | None = None,
-) -> Mechanism:
+) -> Mechanism: ...
+@overload
+def optimal(
+    world: Question, guarantee: Guarantee, boundary: Sequence[Any] | None = None
+) -> QuestionMechanism: ...
+def optimal(
+    world: RainbowGraph | Question, guarantee: Guarantee, boundary: Any = None
+) -> Mechanism | QuestionMechanism:
     """The mechanism that dominates every other with this guarantee and this boundary.
 
     ``boundary`` is a ``BoundaryCondition`` or what makes one; without it the symmetric one is
     used. It must be valid where regions touch, or ``InvalidBoundary`` says where it is not.
     Datasets that no boundary reaches get their first choice for certain. Greatest, not merely
     undominated: no mechanism does better at any dataset on any prefix of its rainbow.
+
+    For a question the regions are the true answers, and ``boundary`` is one row, the true answer
+    first; with two answers and none given, no mechanism has a better worst case at any margin.
 
     Cost: O(edges) for the depths and one closed-form row for each region and depth.
 
@@ -45,6 +58,8 @@ def optimal(
     >>> bool(best.check())
     True
     """
+    if not isinstance(world, RainbowGraph):
+        return homogeneous(world, guarantee, boundary)
     if boundary is None:
         condition = BoundaryCondition.symmetric(world, guarantee)
     else:

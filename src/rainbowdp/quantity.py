@@ -138,5 +138,5 @@ def first_integer_above(evaluate: Callable[[], arb], bits: int = 128, most: int 
             if floor is not None:
                 return int(floor) + 1
             if bits >= most:
-                return int((value.mid() + 0.5).floor().unique_fmpz()) + 1
+                return int(str((value.mid() + 0.5).floor().unique_fmpz())) + 1
         bits *= 2

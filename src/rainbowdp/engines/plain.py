@@ -26,16 +26,14 @@ def boundary(offsets: Integers, targets: Integers, region: Integers) -> NDArray[
     return found
 
 
-def depth(
-    offsets: Integers, targets: Integers, region: Integers, on_boundary: NDArray[np.bool_]
-) -> Integers:
-    """Steps from each node to its region's boundary, −1 where no boundary can be reached.
+def distances(offsets: Integers, targets: Integers, start: NDArray[np.bool_]) -> Integers:
+    """Steps from each node to the nearest node of ``start``, −1 where none can be reached.
 
-    A shortest way to the boundary never leaves the region, so one search from all boundary
-    nodes at once finds every depth. Cost: O(edges + levels).
+    From the boundary nodes of all regions this is the depth: a way to another region's boundary
+    passes the own one first. Cost: O(edges + levels).
     """
-    found = np.where(on_boundary, 0, UNREACHED)
-    front = np.flatnonzero(on_boundary)
+    found = np.where(start, 0, UNREACHED)
+    front = np.flatnonzero(start)
     level = 0
     while front.size:
         level += 1
@@ -43,7 +41,6 @@ def depth(
         ends = np.cumsum(counts)
         inside = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
         reached = targets[np.repeat(offsets[front], counts) + inside]
-        # Nodes next to another region are at depth 0 already, so what is left is inside.
         front = np.unique(reached[found[reached] == UNREACHED])
         found[front] = level
     return found

@@ -1,0 +1,53 @@
+"""The command ``rainbow``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rainbowdp.cli.ask import asking
+from rainbowdp.cli.check import check
+from rainbowdp.cli.ledger import ledgers
+from rainbowdp.cli.output import Group
+from rainbowdp.cli.reproduce import reproduce
+
+app = typer.Typer(
+    name="rainbow",
+    cls=Group,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(asking, name="ask")
+app.add_typer(ledgers, name="ledger")
+app.command()(check)
+app.command()(reproduce)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from rainbowdp import __version__
+
+        typer.echo(f"rainbow {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def rainbow(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """The provably best private answer from a finite set: rainbow differential privacy.
+
+    `rainbow ask` takes a table and a question and gives one private answer; `rainbow ledger` keeps
+    the record of what privacy has been spent.
+    """
+
+
+def main() -> None:
+    """Run the command."""
+    app()

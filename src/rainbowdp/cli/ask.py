@@ -1,0 +1,251 @@
+"""``rainbow ask``: a table and a question in, one private answer out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from functools import partial
+from math import floor
+from typing import Annotated, Any
+
+import typer
+
+from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity
+from rainbowdp.cli.output import AsJson, Group, print_facts, print_json, progress_bar
+from rainbowdp.errors import LedgerError, RainbowError
+from rainbowdp.files import describe_guarantee
+from rainbowdp.gaussian import GaussianDP
+from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.questions import Quantile, Question, Threshold, Winner
+from rainbowdp.release import Release, ask
+from rainbowdp.tables import SQLTable
+
+asking = typer.Typer(
+    cls=Group,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Ask a table one question and get one private answer, paid for in a ledger.",
+)
+
+
+class Rule(StrEnum):
+    """The mechanisms to choose from."""
+
+    best = "best"
+    homogeneous = "homogeneous"
+    proximity = "proximity"
+
+
+Column = Annotated[str, typer.Option(help="The column that holds the values.")]
+
+
+def _guarantee(epsilon: str | None, delta: str, mu: str | None) -> Guarantee:
+    if (epsilon is None) == (mu is None):
+        raise RainbowError("a question needs either --epsilon or --mu, got both or none")
+    return DP(epsilon, delta) if epsilon is not None else GaussianDP(mu or "0")
+
+
+def _ask(
+    make: Callable[..., Question],
+    *,
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="A CSV, TSV or Parquet file or glob, or postgresql://user@host/database.",
+        ),
+    ],
+    epsilon: Annotated[
+        str | None, typer.Option(help="ε, exactly as written: 1, 0.5 or 1/3.")
+    ] = None,
+    delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
+    mu: Annotated[str | None, typer.Option(help="μ, for Gaussian privacy instead of ε.")] = None,
+    ledger: Annotated[
+        str | None, typer.Option(help="The ledger that pays: a file or an address.")
+    ] = None,
+    no_ledger: Annotated[
+        bool, typer.Option("--no-ledger", help="Keep no record. You add up.")
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option(help="Remember the answer: asked again by this name it is free.")
+    ] = None,
+    neighbours: Annotated[
+        str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
+    ] = "substituted",
+    person: Annotated[
+        str | None, typer.Option(help="The column that says whose row it is.")
+    ] = None,
+    rows_per_person: Annotated[int, typer.Option(help="How many rows of one person count.")] = 1,
+    sql_table: Annotated[
+        str | None, typer.Option("--table", help="The table in the database.")
+    ] = None,
+    rule: Annotated[
+        Rule, typer.Option("--mechanism", help="Overrule the choice of the mechanism.")
+    ] = Rule.best,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show what the mechanism does; read and spend nothing."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make the question and its mechanism, and explain it or ask it."""
+    from rainbowdp.ledger import Ledger
+
+    question = make(neighbours=neighbours, person=person, rows_per_person=rows_per_person)
+    rules: dict[Rule, Callable[..., QuestionMechanism]] = {
+        Rule.best: best,
+        Rule.homogeneous: homogeneous,
+        Rule.proximity: proximity,
+    }
+    mechanism = rules[rule](question, _guarantee(epsilon, delta, mu))
+    if explain:
+        _explain(mechanism, as_json)
+        return
+    if (ledger is None) != no_ledger:
+        raise LedgerError(
+            "an answer must be paid for: give --ledger PLACE, or --no-ledger to keep no record"
+        )
+    book = None if ledger is None else Ledger.open(ledger)
+    source = table if sql_table is None else SQLTable(table, sql_table)
+    with progress_bar("Reading the table") as progress:
+        release = ask(mechanism, source, ledger=book, name=name, progress=progress)
+    _show(mechanism, release, None if book is None else book.balance(), ledger, as_json)
+
+
+def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]:
+    """A command with the options of ``own``, which says what to make, and those of ``_ask``."""
+
+    def run(**options: Any) -> None:
+        mine = {name: options.pop(name) for name in inspect.signature(own).parameters}
+        _ask(own(**mine), **options)
+
+    table, *shared = list(inspect.signature(_ask, eval_str=True).parameters.values())[1:]
+    mine = inspect.signature(own, eval_str=True).parameters.values()
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (table, *mine, *shared)]
+    run.__name__, run.__doc__ = own.__name__, own.__doc__
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return asking.command()(run)
+
+
+@_command
+def winner(
+    column: Column,
+    among: Annotated[str, typer.Option(help="The possible answers: red,green,blue.")],
+) -> Callable[..., Question]:
+    """Which of the listed answers has the most rows? Ties go to the first listed.
+
+    Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
+    --ledger budget.db`
+    """
+    return partial(Winner, [answer.strip() for answer in among.split(",")], column)
+
+
+@_command
+def threshold(
+    column: Column,
+    at_least: Annotated[int, typer.Option(help="How many matching rows make it a yes.")],
+    equals: Annotated[str | None, typer.Option(help="Rows with this value match.")] = None,
+    minimum: Annotated[str | None, typer.Option(help="Rows from this value up match.")] = None,
+    maximum: Annotated[str | None, typer.Option(help="Rows up to this value match.")] = None,
+) -> Callable[..., Question]:
+    """Are there at least so many matching rows? The answer is yes or no.
+
+    Example: `rainbow ask threshold people.parquet --column age --minimum 65 --at-least 1000
+    --epsilon 0.5 --ledger budget.db`
+    """
+    return partial(Threshold, at_least, column, equals=equals, minimum=minimum, maximum=maximum)
+
+
+@_command
+def quantile(
+    column: Column,
+    bins: Annotated[str, typer.Option(help="Edges of the bins: 0,10000,20000,50000.")],
+    q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
+) -> Callable[..., Question]:
+    """Which bin holds the quantile? Bins run from each edge up to, but without, the next.
+
+    Example: `rainbow ask quantile people.csv --column income --bins 0,20000,40000,80000
+    --epsilon 1 --ledger budget.db`
+    """
+    return partial(Quantile, q, [edge.strip() for edge in bins.split(",")], column)
+
+
+def _show(
+    mechanism: QuestionMechanism,
+    release: Release,
+    balance: Any,
+    place: str | None,
+    as_json: bool,
+) -> None:
+    if as_json:
+        entry = release.entry
+        print_json(
+            {
+                "answer": release.answer,
+                "question": mechanism.question.describe(),
+                "guarantee": describe_guarantee(mechanism.guarantee),
+                "mechanism": mechanism.name,
+                "proof": mechanism.proof.statement,
+                "recalled": release.recalled,
+                "entry": None if entry is None else entry.number,
+                "balance": None if balance is None else balance.as_dict(),
+            }
+        )
+        return
+    facts = {
+        "answer": str(release.answer),
+        "guarantee": f"{mechanism.guarantee}, one record {mechanism.question.neighbours}",
+        "mechanism": f"{mechanism.name}, proved exactly",
+    }
+    if balance is None:
+        facts["ledger"] = "none: this answer is not recorded anywhere"
+    elif release.recalled:
+        facts["ledger"] = f"{place}: recalled, nothing spent; left {balance.left}"
+    else:
+        facts["ledger"] = f"{place}: left {balance.left} of {balance.total}"
+    print_facts(facts)
+
+
+def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
+    rows = mechanism.by_margin(list(_margins(mechanism)))
+    if as_json:
+        print_json(
+            {
+                "mechanism": mechanism.name,
+                "guarantee": describe_guarantee(mechanism.guarantee),
+                "question": mechanism.question.describe(),
+                "proof": mechanism.proof.statement,
+                "probability_of_true_answer": [
+                    {"margin": margin, "least": least, "most": most} for margin, least, most in rows
+                ],
+            }
+        )
+        return
+    relation, limit = mechanism.question.neighbours, mechanism.question.rows_per_person
+    unit = "records" if limit == 1 else f"people (of up to {limit} records)"
+    print_facts(
+        {
+            "mechanism": f"{mechanism.name}, proved exactly",
+            "guarantee": f"{mechanism.guarantee}, one change: {relation}",
+            "answers": ", ".join(mechanism.question.answers),
+        }
+    )
+    typer.echo(f"\nmargin: how many {unit} must change before another answer is the true one")
+    typer.echo(f"{'margin':>8}  probability of the true answer")
+    for margin, least, most in rows:
+        low, high = (f"{floor(p * 1e6) / 1e4:.4f}%" for p in (least, most))  # never "100%"
+        typer.echo(f"{margin:>8}  {low if low == high else f'{low} to {high}'}")
+    typer.echo("\nNo data was read and nothing was spent.")
+
+
+def _margins(mechanism: QuestionMechanism) -> Iterable[int]:
+    """Margins worth showing: 1, 2, 3, 5, 10, … until the true answer is all but certain."""
+    scale = 1
+    while True:
+        for step in (1, 2, 3, 5):
+            yield step * scale
+            if mechanism.by_margin([step * scale])[0][1] > 0.9999 or step * scale > 10**9:
+                return
+        scale *= 10

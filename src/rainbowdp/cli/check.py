@@ -1,0 +1,46 @@
+"""``rainbow check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rainbowdp.cli.output import AsJson, print_facts, print_json
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="A mechanism file.")], as_json: AsJson = False
+) -> None:
+    """Prove a mechanism file again, from its integers alone.
+
+    Refuses a file that was changed, is damaged, or does not keep the guarantee it names, with
+    exit code 2.
+
+    Example: `rainbow check poll.json`
+    """
+    from rainbowdp.files import describe_guarantee, load
+
+    mechanism = load(file)
+    if as_json:
+        print_json(
+            {
+                "file": str(file),
+                "holds": True,
+                "guarantee": describe_guarantee(mechanism.guarantee),
+                "neighbours": mechanism.neighbours,
+                "answers": list(mechanism.answers),
+                "question": mechanism.question,
+                "proof": mechanism.proof.statement,
+            }
+        )
+        return
+    print_facts(
+        {
+            "file": str(file),
+            "guarantee": f"{mechanism.guarantee}, neighbours {mechanism.neighbours}",
+            "answers": ", ".join(str(answer) for answer in mechanism.answers),
+            "proved": f"exactly, {mechanism.proof.statement}",
+        }
+    )

@@ -1,0 +1,72 @@
+"""``rainbow compare``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from rainbowdp.cli.output import AsJson, print_json
+from rainbowdp.errors import RainbowError
+
+
+class Kind(StrEnum):
+    """The questions to choose from."""
+
+    winner = "winner"
+    threshold = "threshold"
+    quantile = "quantile"
+
+
+def compare(
+    question: Annotated[Kind, typer.Argument(help="The kind of question.")],
+    records: Annotated[int, typer.Option(help="Compare over all histograms of so many records.")],
+    epsilon: Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5 or 1/3.")],
+    delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
+    answers: Annotated[
+        int, typer.Option(help="How many answers a winner or bins a quantile has.")
+    ] = 2,
+    at_least: Annotated[
+        int | None, typer.Option(help="The threshold; half of the records if not given.")
+    ] = None,
+    q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
+    neighbours: Annotated[
+        str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
+    ] = "substituted",
+    rows_per_person: Annotated[int, typer.Option(help="How many rows one person may have.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Compare our mechanisms with what others use, before any data is seen.
+
+    Mean error and worst case over all histograms of so many records, the margin from which each
+    mechanism is 99 % sure, and the ε it would need to do as well as ours. Reads no data, spends
+    nothing.
+
+    Example: `rainbow compare winner --answers 3 --records 20 --epsilon 1`
+    """
+    from rainbowdp.compare import compare as compared
+    from rainbowdp.guarantee import DP
+    from rainbowdp.questions import Quantile, Threshold, Winner
+    from rainbowdp.questions.base import checked_neighbours
+
+    if answers < 2:
+        raise RainbowError(f"a question needs at least 2 answers, got --answers {answers}")
+    if records < 1:
+        raise RainbowError(f"a comparison needs at least 1 record, got --records {records}")
+    relation = checked_neighbours(neighbours)
+    made: Winner | Threshold | Quantile
+    if question is Kind.winner:
+        names = [str(number) for number in range(1, answers + 1)]
+        made = Winner(names, neighbours=relation, rows_per_person=rows_per_person)
+    elif question is Kind.quantile:
+        bins = list(range(answers + 1))
+        made = Quantile(q, bins, neighbours=relation, rows_per_person=rows_per_person)
+    else:
+        least = at_least if at_least is not None else -(-records // 2)
+        made = Threshold(least, neighbours=relation, rows_per_person=rows_per_person)
+    comparison = compared(made, DP(epsilon, delta), records=records)
+    if as_json:
+        print_json(comparison.as_dict())
+    else:
+        typer.echo(str(comparison))

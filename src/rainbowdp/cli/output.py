@@ -1,0 +1,54 @@
+"""What the commands share: errors in one line, facts for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from rainbowdp.errors import RainbowError
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+class Group(TyperGroup):
+    """Commands whose errors are one sentence on standard error and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error of ours is a message, not a traceback."""
+        try:
+            return super().invoke(ctx)
+        except RainbowError as error:
+            typer.echo(f"rainbow: {error}", err=True)
+            raise typer.Exit(2) from None
+
+
+def print_json(content: Any) -> None:
+    """One JSON value on standard output."""
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def print_facts(facts: Mapping[str, str]) -> None:
+    """A line for each fact, names aligned."""
+    width = max(len(name) for name in facts)
+    for name, value in facts.items():
+        typer.echo(f"{name:<{width}}  {value}")
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[float], None] | None]:
+    """A progress bar on standard error while something is read; none where nobody looks."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
