@@ -13,6 +13,8 @@ another answer allows.
 
 from rainbowdp.answering import QuestionMechanism, best, proximity
 from rainbowdp.boundary import BoundaryCondition
+from rainbowdp.continuous import Continuous
+from rainbowdp.design import Design, design
 from rainbowdp.errors import (
     BudgetExceeded,
     InvalidBoundary,
@@ -50,7 +52,9 @@ __all__ = [
     "DP",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Continuous",
     "Custom",
+    "Design",
     "ExactMechanism",
     "GaussianDP",
     "InvalidBoundary",
@@ -81,6 +85,7 @@ __all__ = [
     "ask",
     "best",
     "boundary_morphism",
+    "design",
     "dominates",
     "load",
     "optimal",

@@ -40,8 +40,9 @@ def optimal(
 ) -> Mechanism | QuestionMechanism:
     """The mechanism that dominates every other with this guarantee and this boundary.
 
-    ``boundary`` is a ``BoundaryCondition`` or what makes one; without it the symmetric one is
-    used. It must be valid where regions touch, or ``InvalidBoundary`` says where it is not.
+    ``boundary`` is a ``BoundaryCondition`` or what makes one; without it one is designed for the
+    first choice, worst case first (``rb.design`` has more to choose from). It must be valid where
+    regions touch, or ``InvalidBoundary`` says where it is not.
     Datasets that no boundary reaches get their first choice for certain. Greatest, not merely
     undominated: no mechanism does better at any dataset on any prefix of its rainbow.
 
@@ -61,7 +62,9 @@ def optimal(
     if not isinstance(world, RainbowGraph):
         return homogeneous(world, guarantee, boundary)
     if boundary is None:
-        condition = BoundaryCondition.symmetric(world, guarantee)
+        from rainbowdp.design import default_boundary
+
+        condition = default_boundary(world, guarantee)
     else:
         condition = BoundaryCondition(world, boundary)
     condition.validate(guarantee)
