@@ -63,11 +63,8 @@ class QuestionMechanism:
     boundary: tuple[Fraction, ...] | None = None
 
     def __post_init__(self) -> None:
-        if (
-            isinstance(self.guarantee, DP)
-            and self.guarantee.ratio == 1
-            and not self.guarantee.delta
-        ):
+        promise = self.guarantee
+        if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
             raise InvalidGuarantee(
                 "a question needs epsilon > 0 or delta > 0, got epsilon=0: then no answer may "
                 "depend on the data"

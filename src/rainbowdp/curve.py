@@ -45,7 +45,7 @@ def ratio_below(guarantee: DP) -> Fraction:
     with precision(RATIO_BITS + 64):
         low = _exactly(guarantee.ratio_ball().lower())
     scale = 1 << RATIO_BITS
-    return Fraction(low.numerator * scale // low.denominator, scale)
+    return max(Fraction(1), Fraction(low.numerator * scale // low.denominator, scale))
 
 
 def _dp_curve(ratio: Fraction, delta: Fraction) -> TradeOff:

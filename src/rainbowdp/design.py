@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rainbowdp.boundary import BoundaryCondition
-from rainbowdp.errors import InvalidGuarantee, RainbowError
+from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.exact import in_answer_order, repaired
 from rainbowdp.graph import Label, RainbowGraph, Region
 from rainbowdp.growth import Floats
@@ -98,7 +99,11 @@ def design(
     program = _Program(graph, guarantee, worths, levels)
     solution, value, bound = program.solve(worst)
     rows = {label: program.row(solution, label) for label in worths}
-    mixed, mixing = repaired(guarantee, rows, graph.touching) if rows else ({}, Fraction(0))
+    # Uniform, so that what the solver leaves of a zero cannot stand beside a true zero.
+    uniform = [Fraction(1, len(graph.answers))] * len(graph.answers)
+    mixed, mixing = (
+        repaired(guarantee, rows, graph.touching, partner=uniform) if rows else ({}, Fraction(0))
+    )
     exact = {
         label: {
             answer: Fraction(weight, sum(weights_of))
@@ -119,7 +124,8 @@ def default_boundary(graph: RainbowGraph, guarantee: Guarantee) -> BoundaryCondi
     columns = sum(min(deepest, LEVELS) + 1 for deepest in bounded) * len(graph.answers)
     size = columns + len(graph.touching) * len(graph.answers)
     if isinstance(guarantee, PiecewiseLinear) and bounded and size <= _MODERATE:
-        return design(graph, guarantee, worst=True).boundary
+        with suppress(InvalidBoundary):  # an ε below what the solver can resolve
+            return design(graph, guarantee, worst=True).boundary
     return BoundaryCondition.symmetric(graph, guarantee)
 
 

@@ -12,13 +12,14 @@ exactly and in both directions, and every prefix sum is within q units of the be
 
 from __future__ import annotations
 
+import math
 import secrets
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, combinations
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, UnknownDataset
@@ -72,14 +73,31 @@ class Ladders:
     certain: Mapping[Label, Answer]
     touching: tuple[tuple[Label, Label], ...]
 
-    def weights(self, place: tuple[Label, float], answers: Sequence[Answer]) -> Weights:
-        """The row at ``place``, a pair of region and depth."""
+    def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
+        """The row at ``place``, a pair of region and depth; strict, for a wrong row would leak."""
+        if not (isinstance(place, tuple) and len(place) == 2 and isinstance(place[0], Hashable)):
+            raise _no_place("a pair (region, depth)", place)
         label, depth = place
-        if depth == float("inf"):
+        if depth == math.inf and label in self.certain:
             total = sum(next(iter(self.rows.values()))[0]) if self.rows else 1 << BITS
             return tuple(total if a == self.certain[label] else 0 for a in answers)
+        if label not in self.rows or type(depth) is not int or depth < 0:
+            raise _no_place("a region of the mechanism with a depth from 0", place)
         ladder = self.rows[label]
-        return ladder[min(int(depth), len(ladder) - 1)]
+        return ladder[min(depth, len(ladder) - 1)]
+
+    def check(self, answers: tuple[Answer, ...]) -> None:
+        """Refuse rows that are not over ``answers`` and pairs that are not of the regions."""
+        for label, ladder in self.rows.items():
+            if not ladder or any(len(row) != len(answers) for row in ladder):
+                raise InvalidMechanism(
+                    f"a row must have a weight for each of the {len(answers)} answers, "
+                    f"got others in region {label!r}"
+                )
+        if not all(label in self.rows for pair in self.touching for label in pair):
+            raise InvalidMechanism("touching regions must have rows, got a pair without")
+        if not all(answer in answers for answer in self.certain.values()):
+            raise InvalidMechanism("a certain answer must be one of the answers, got another")
 
 
 @dataclass(frozen=True)
@@ -93,14 +111,24 @@ class Margins:
     total: int
     steps: tuple[int, ...]
 
-    def weights(self, place: Mapping[Answer, int], answers: Sequence[Answer]) -> Weights:
-        """The row where the answers have the margins ``place``."""
+    def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
+        """The row where the answers have the margins ``place``, exactly one of them 0."""
+        if not isinstance(place, Mapping) or set(place) != set(answers):
+            raise _no_place("margins of all answers", place)
+        if any(type(m) is not int or m < 0 for m in place.values()):
+            raise _no_place("margins that are whole numbers from 0", place)
+        if list(place.values()).count(0) != 1:
+            raise _no_place("margins with exactly one 0, at the true answer", place)
         last = len(self.steps) - 1
         losers = [self.steps[min(place[a] - 1, last)] if place[a] else 0 for a in answers]
         rest = self.total - sum(losers)
         return tuple(
             weight if place[a] else rest for a, weight in zip(answers, losers, strict=True)
         )
+
+
+def _no_place(wanted: str, place: Any) -> UnknownDataset:
+    return UnknownDataset(f"a dataset must be {wanted} here, got {place!r}")
 
 
 @dataclass(frozen=True)
@@ -122,7 +150,12 @@ class ExactMechanism:
     proof: Proof = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        if len(set(self.answers)) != len(self.answers) or not self.answers:
+            raise InvalidMechanism(f"answers must be different, got {self.answers!r}")
+        if self.question is not None:
+            self._must_answer(self.question)
         if isinstance(self.rule, Ladders):
+            self.rule.check(self.answers)
             proof = prove_ladders(self.guarantee, self.rule.rows, self.rule.touching)
         else:
             proof = prove_margins(
@@ -130,14 +163,26 @@ class ExactMechanism:
             )
         object.__setattr__(self, "proof", proof)
 
+    def _must_answer(self, question: Mapping[str, Any]) -> None:
+        """A question's answers are its regions, and any two of them may be neighbours."""
+        if question.get("neighbours") != self.neighbours:
+            raise InvalidMechanism(
+                f"a mechanism must have the neighbours of its question, got {self.neighbours!r}"
+            )
+        if isinstance(self.rule, Margins) or len(self.answers) == 1:
+            return
+        pairs = {frozenset(pair) for pair in self.rule.touching}
+        wanted = {frozenset(pair) for pair in combinations(self.answers, 2)}
+        if set(self.rule.rows) != set(self.answers) or self.rule.certain or not wanted <= pairs:
+            raise InvalidMechanism(
+                "a question's mechanism must have a region for each answer, every two of them "
+                f"touching, got {len(self.rule.rows)} regions and {len(pairs)} touching pairs"
+            )
+
     def at(self, dataset: Dataset) -> ExactRow:
         """The row of ``dataset``; keep it to draw more than once without looking it up."""
         place = dataset if self.locate is None else self.locate(dataset)
-        try:
-            return ExactRow(self.answers, self.rule.weights(place, self.answers))
-        except (KeyError, TypeError, ValueError):
-            wanted = "(region, depth)" if isinstance(self.rule, Ladders) else "{answer: margin}"
-            raise UnknownDataset(f"a dataset must be {wanted} here, got {dataset!r}") from None
+        return ExactRow(self.answers, self.rule.weights(place, self.answers))
 
     def release(self, dataset: Dataset) -> Answer:
         """One answer for ``dataset``, drawn from its exact row. This is what goes out."""
@@ -229,15 +274,17 @@ def repaired(
     rows: Mapping[Label, Sequence[Fraction]],
     touching: Sequence[tuple[Label, Label]],
     total: int = 1 << BITS,
+    partner: Sequence[Fraction] | None = None,
 ) -> tuple[dict[Label, Weights], Fraction]:
     """Rows on the grid that are exactly valid, and how much mixing that took.
 
-    All rows are mixed with their average, at the smallest weight 2^-k that makes every touching
-    pair exactly close; more than 2^-10 is refused. Rows are in one common order of answers.
+    All rows are mixed with ``partner``, by default their average, at the smallest weight 2^-k
+    that makes every touching pair exactly close; more than 2^-10 is refused. Rows are in one
+    common order of answers.
     """
     size = len(rows)
     columns = zip(*rows.values(), strict=True)
-    average = [sum(column, Fraction(0)) / size for column in columns]
+    average = partner or [sum(column, Fraction(0)) / size for column in columns]
     promise = promise_of(guarantee, total)
     for mixing in _mixings():
         mixed = {

@@ -10,16 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from rainbowdp.answering import place_finder
 from rainbowdp.errors import InvalidFile, RainbowError
-from rainbowdp.exact import ExactMechanism, Ladders, Margins
+from rainbowdp.exact import MOST_MIXING, ExactMechanism, Ladders, Margins
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.questions import from_description
 from rainbowdp.trade_off import TradeOff
 
 FORMAT = "rainbowdp mechanism"
@@ -31,55 +33,62 @@ def save(mechanism: ExactMechanism, path: str | os.PathLike[str]) -> Path:
     target = Path(path)
     content = describe(mechanism)
     content["checksum"] = checksum(content)
-    text = json.dumps(content, indent=1, ensure_ascii=False)
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
-        ) as draft:
-            draft.write(text + "\n")
-            draft.flush()
-            os.fsync(draft.fileno())
-        Path(draft.name).replace(target)
+        with draft.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
     except OSError as error:
-        raise InvalidFile(
-            f"a mechanism file must be writable, got {target}: {error.strerror}"
-        ) from error
+        why = error.strerror
+        raise InvalidFile(f"a mechanism file must be writable, got {target}: {why}") from error
+    finally:
+        draft.unlink(missing_ok=True)
     return target
 
 
 def load(path: str | os.PathLike[str]) -> ExactMechanism:
     """Read a mechanism file and prove it again, from its integers alone.
 
-    Without the graph it was made for, a dataset is a pair (region, depth).
+    A file for a question is proved for all tables. A file for a graph is proved for the touching
+    regions it lists: whether those are all of the graph's, only the graph can tell. Without the
+    graph a dataset is a pair (region, depth).
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8")
+        content = json.loads(text, object_pairs_hook=_once)
     except OSError as error:
-        raise InvalidFile(
-            f"a mechanism file must be readable, got {path}: {error.strerror}"
-        ) from error
-    except ValueError as error:
+        why = error.strerror
+        raise InvalidFile(f"a mechanism file must be readable, got {path}: {why}") from error
+    except (ValueError, RecursionError) as error:
         raise InvalidFile(f"a mechanism file must be JSON, got {path}: {error}") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InvalidFile(f"a mechanism file must say it is a {FORMAT!r}, got {path}")
-    if content.get("version") != VERSION:
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
         raise InvalidFile(
-            f"a mechanism file must be of version {VERSION}, "
-            f"got {content.get('version')!r} in {path}"
+            f"a mechanism file must be of version {VERSION}, got {version!r} in {path}"
         )
     claimed = content.pop("checksum", None)
     if claimed != checksum(content):
-        raise InvalidFile(
-            f"a mechanism file must match its checksum, got {path}, which was changed"
-        )
+        raise InvalidFile(f"a mechanism file must match its checksum, got a changed one: {path}")
     try:
         return restore(content)
     except RainbowError as error:
         raise InvalidFile(
             f"a mechanism file must keep its guarantee, got {path}: {error}"
         ) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InvalidFile(f"a mechanism file must be complete, got {path}: {error!r}") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
 
 
 def checksum(content: Mapping[str, Any]) -> str:
@@ -122,33 +131,45 @@ def describe(mechanism: ExactMechanism) -> dict[str, Any]:
 
 def restore(content: Mapping[str, Any]) -> ExactMechanism:
     """The mechanism that ``describe`` described; making it proves it."""
-    from rainbowdp.questions import from_description
-
-    rule: Ladders | Margins
-    if content["rule"] == "margins":
-        rule = Margins(content["total"], tuple(content["steps"]))
-    else:
-        labels = [_hashable(region["label"]) for region in content["regions"]]
-        regions = list(zip(labels, content["regions"], strict=True))
-        rule = Ladders(
-            {label: tuple(tuple(row) for row in r["rows"]) for label, r in regions if r["rows"]},
-            {label: _hashable(r["certain"]) for label, r in regions if r["certain"] is not None},
-            tuple((labels[a], labels[b]) for a, b in content["touching"]),
-        )
+    answers = tuple(_name(answer) for answer in content["answers"])
     question = content["question"]
     locate = None
+    rule = _rule(content)
     if question is not None and question["kind"] != "custom":
-        from rainbowdp.answering import place_finder
-
-        locate = place_finder(from_description(question), rule)
+        asked = from_description(question)
+        if asked.answers != answers:
+            raise InvalidFile(f"the question has the answers {asked.answers}, the rows {answers}")
+        locate = place_finder(asked, rule)
+    mixing = Fraction(content["mixing"])
+    if not 0 <= mixing <= MOST_MIXING:
+        raise InvalidFile(f"mixing must be at most {MOST_MIXING}, got {mixing}")
     return ExactMechanism(
         restore_guarantee(content["guarantee"]),
-        tuple(_hashable(answer) for answer in content["answers"]),
+        answers,
         rule,
         neighbours=content["neighbours"],
         question=question,
-        mixing=Fraction(content["mixing"]),
+        mixing=mixing,
         locate=locate,
+    )
+
+
+def _rule(content: Mapping[str, Any]) -> Ladders | Margins:
+    if content["rule"] == "margins":
+        return Margins(content["total"], tuple(content["steps"]))
+    if content["rule"] != "ladders":
+        raise InvalidFile(f"a rule is 'ladders' or 'margins', got {content['rule']!r}")
+    labels = [_name(region["label"]) for region in content["regions"]]
+    if len(set(labels)) != len(labels):
+        raise InvalidFile("regions must have different names, got one twice")
+    regions = list(zip(labels, content["regions"], strict=True))
+    places = [place for pair in content["touching"] for place in pair]
+    if any(type(place) is not int or not 0 <= place < len(labels) for place in places):
+        raise InvalidFile("touching pairs must be numbers of regions, got others")
+    return Ladders(
+        {label: tuple(tuple(row) for row in r["rows"]) for label, r in regions if r["rows"]},
+        {label: _name(r["certain"]) for label, r in regions if r["certain"] is not None},
+        tuple((labels[a], labels[b]) for a, b in content["touching"]),
     )
 
 
@@ -168,24 +189,40 @@ def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:
 
 def restore_guarantee(content: Mapping[str, Any]) -> Guarantee:
     """The guarantee that ``describe_guarantee`` described."""
-    if content["kind"] == "gaussian":
-        return GaussianDP(content["mu"])
-    if content["kind"] == "trade-off":
-        return TradeOff([(x, y) for x, y in content["knots"]])
-    if "ratio" in content:
-        return DP.from_ratio(content["ratio"], delta=content["delta"])
-    return DP(content["epsilon"], content["delta"])
+    given = dict(content)
+    kind, keys = given.pop("kind"), set(given) - {"kind"}
+    if kind == "gaussian" and keys == {"mu"}:
+        return GaussianDP(given["mu"])
+    if kind == "trade-off" and keys == {"knots"}:
+        return TradeOff([(x, y) for x, y in given["knots"]])
+    if kind == "dp" and keys == {"ratio", "delta"}:
+        return DP.from_ratio(given["ratio"], delta=given["delta"])
+    if kind == "dp" and keys == {"epsilon", "delta"}:
+        return DP(given["epsilon"], given["delta"])
+    raise InvalidFile(f"a guarantee must be of a known kind, got {content}")
 
 
 def _plain(value: Any) -> Any:
+    """A name in JSON: text, a whole number, or a list of such for a tuple."""
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InvalidFile(
-            f"a file can name answers and regions by text or whole numbers, got {value!r}"
-        )
-    return value
+    if type(value) is int or (type(value) is str and _is_text(value)):
+        return value
+    raise InvalidFile(
+        f"a file can name answers and regions by text or whole numbers, got {value!r}"
+    )
 
 
-def _hashable(value: Any) -> Any:
-    return tuple(_hashable(part) for part in value) if isinstance(value, list) else value
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
+def _name(value: Any) -> Any:
+    """The name that ``_plain`` wrote."""
+    if isinstance(value, list):
+        return tuple(_name(part) for part in value)
+    return _plain(value)

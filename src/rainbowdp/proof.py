@@ -78,6 +78,8 @@ def prove_margins(guarantee: Guarantee, answers: int, total: int, steps: Sequenc
     """
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(f"weights by margin need an (ε,δ) guarantee, got {guarantee}")
+    if type(total) is not int or total <= 0 or any(type(step) is not int for step in steps):
+        raise InvalidMechanism(f"weights by margin must be integers of a total, got {total!r}")
     ((ratio, delta),) = lines_of(guarantee)
     losers, slack = answers - 1, delta * total
     if losers < 1 or not steps or any(b > a for a, b in itertools.pairwise(steps)) or steps[-1] < 0:

@@ -76,4 +76,6 @@ def _remembered(past: Entry, name: str) -> Release:
 
 
 def _description(mechanism: QuestionMechanism) -> dict[str, Any]:
-    return {**mechanism.question.describe(), "mechanism": mechanism.name}
+    boundary = mechanism.boundary
+    row = None if boundary is None else [str(p) for p in boundary]
+    return {**mechanism.question.describe(), "mechanism": mechanism.name, "boundary": row}

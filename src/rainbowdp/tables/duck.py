@@ -45,6 +45,9 @@ _FLOATS = ("FLOAT", "DOUBLE")
 _VIEW = "rainbowdp_counted"
 # Not isnan: DuckDB takes it for false by Parquet statistics, which leave NaN out (issue 25521).
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
+# Without those statistics no comparison is decided early, and NaN, larger than any number, is in
+# no range by itself. Only for a connection of our own.
+_NO_STATISTICS = "SET disabled_optimizers = 'statistics_propagation'"
 
 
 def count_files(
@@ -57,12 +60,13 @@ def count_files(
     kind = _kind(files)
     with duckdb.connect(":memory:") as connection:
         connection.execute("SET parquet_metadata_cache = true")  # it is read three times
+        connection.execute(_NO_STATISTICS)
         try:
             columns = _columns(connection, files, kind)
             look = _plainly(connection)
             run = look if progress is None else _watched(connection, progress)
             table, texts = _table(files, kind), kind != "Parquet"
-            return _count(table, columns, question, run, look=look, texts=texts)
+            return _count(table, columns, question, run, look=look, texts=texts, ours=True)
         except duckdb.Error:  # its message may show rows, so it goes no further
             raise UnreadableTable(
                 f"{path} cannot be read as {kind}: "
@@ -102,11 +106,13 @@ def _count(
     *,
     look: Run | None = None,
     texts: bool = False,
+    ours: bool = False,
 ) -> dict[str, int]:
     """Counts for a table given as SQL.
 
     ``look`` runs a first, short query that chooses the quicker way; ``texts`` says that the
-    table is a text file, where a range reads texts as numbers.
+    table is a text file, where a range reads texts as numbers; ``ours`` that the connection is
+    our own, where no statistics mislead about NaN.
     """
     check_columns(question, list(types))
     assert question.column is not None
@@ -121,7 +127,7 @@ def _count(
     source = Source(
         table,
         column if cast is None else f"CAST({column} AS {cast})",
-        _NUMBER if isinstance(held, Real) else None,
+        _NUMBER if isinstance(held, Real) and not ours else None,
         None if question.person is None else quoted(question.person, '"'),
         _NUMBER if question.person is not None and types[question.person] in _FLOATS else None,
     )

@@ -77,15 +77,14 @@ def counting(
 
 
 def _place(ranges: Sequence[Range], literal: Literal) -> str:
-    """The group of a number among rising ranges, by bisection: log q comparisons a row."""
-    if len(ranges) == 1:
-        low, high, closed, group = ranges[0]
-        below = "<=" if closed else "<"
-        within = f"value >= {literal(low)} AND value {below} {literal(high)}"
-        return f"CASE WHEN {within} THEN {group} END"
-    middle = len(ranges) // 2
-    below, above = _place(ranges[:middle], literal), _place(ranges[middle:], literal)
-    return f"CASE WHEN value < {literal(ranges[middle].low)} THEN {below} ELSE {above} END"
+    """The group of a number among rising ranges; engines run a flat list of cases fastest."""
+    cases, reached = [], None
+    for low, high, closed, group in ranges:
+        if low != reached:
+            cases.append(f"WHEN value < {literal(low)} THEN NULL")
+        cases.append(f"WHEN value {'<=' if closed else '<'} {literal(high)} THEN {group}")
+        reached = None if closed else high
+    return f"CASE {' '.join(cases)} END"
 
 
 def _limited(groups: str, limit: int) -> str:
