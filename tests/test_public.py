@@ -9,8 +9,10 @@ import rainbowdp as rb
 
 PUBLIC = [
     "DP",
+    "Baseline",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Comparison",
     "Continuous",
     "Custom",
     "Design",
@@ -44,14 +46,22 @@ PUBLIC = [
     "ask",
     "best",
     "boundary_morphism",
+    "compare",
     "design",
     "dominates",
+    "exponential",
+    "inverse_sensitivity",
     "load",
     "optimal",
     "optimal_line",
+    "permute_and_flip",
+    "printed_operator",
+    "propose_test_release",
     "proximity",
+    "randomized_response",
     "refute",
     "relate",
+    "report_noisy_max",
 ]
 
 HEAVY = [

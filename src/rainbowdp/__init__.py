@@ -12,7 +12,18 @@ another answer allows.
 """
 
 from rainbowdp.answering import QuestionMechanism, best, proximity
+from rainbowdp.baselines import (
+    Baseline,
+    exponential,
+    inverse_sensitivity,
+    permute_and_flip,
+    printed_operator,
+    propose_test_release,
+    randomized_response,
+    report_noisy_max,
+)
 from rainbowdp.boundary import BoundaryCondition
+from rainbowdp.compare import Comparison, compare
 from rainbowdp.continuous import Continuous
 from rainbowdp.design import Design, design
 from rainbowdp.errors import (
@@ -50,8 +61,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DP",
+    "Baseline",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Comparison",
     "Continuous",
     "Custom",
     "Design",
@@ -85,12 +98,20 @@ __all__ = [
     "ask",
     "best",
     "boundary_morphism",
+    "compare",
     "design",
     "dominates",
+    "exponential",
+    "inverse_sensitivity",
     "load",
     "optimal",
     "optimal_line",
+    "permute_and_flip",
+    "printed_operator",
+    "propose_test_release",
     "proximity",
+    "randomized_response",
     "refute",
     "relate",
+    "report_noisy_max",
 ]

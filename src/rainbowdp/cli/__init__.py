@@ -8,6 +8,7 @@ import typer
 
 from rainbowdp.cli.ask import asking
 from rainbowdp.cli.check import check
+from rainbowdp.cli.compare import compare
 from rainbowdp.cli.ledger import ledgers
 from rainbowdp.cli.output import Group
 from rainbowdp.cli.reproduce import reproduce
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.add_typer(asking, name="ask")
 app.add_typer(ledgers, name="ledger")
 app.command()(check)
+app.command()(compare)
 app.command()(reproduce)
 
 

@@ -1,0 +1,200 @@
+"""How often the true answer is missed: our mechanisms beside what others use, in one run.
+
+Which of q answers has the most of n records, ties to the first listed, one record substituted:
+the mean over all histograms of 1 − P(true answer), in percent. The column LP is the least mean
+error that any mechanism can have on that graph of histograms, by ``rainbowdp.program`` and once
+more by a program of its own given to SciPy. OpenDP's noisy max is drawn from the real library.
+Prints Markdown; the tables in docs/when.md come from here.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import platform
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import opendp.prelude as opendp
+from scipy import sparse
+from scipy.optimize import linprog
+
+import rainbowdp as rb
+from rainbowdp.baselines import (
+    exponential,
+    permute_and_flip,
+    propose_test_release,
+    randomized_response,
+)
+from rainbowdp.baselines.histograms import histograms
+from rainbowdp.compare import Maker, compare
+from rainbowdp.program import program
+from rainbowdp.questions.base import NEIGHBOURS, Neighbours
+
+CASES = ((2, 30, "1"), (3, 20, "0.3"), (3, 20, "1"), (3, 20, "2"),
+         (4, 12, "0.3"), (4, 12, "1"), (4, 12, "1.5"), (6, 6, "2"))  # fmt: skip
+MAKERS: dict[str, Maker] = {
+    "exponential": exponential,
+    "permute-and-flip": permute_and_flip,
+    "homogeneous": rb.optimal,
+    "proximity": rb.proximity,
+}
+MAKERS_WITH_DELTA: dict[str, Maker] = {
+    "randomised response": randomized_response,
+    "propose-test-release": propose_test_release,
+    **MAKERS,
+}
+DELTA = "0.01"
+DRAWS = 60_000  # of OpenDP's noisy max for each case
+
+
+def question(answers: int, neighbours: Neighbours = "substituted") -> rb.Winner:
+    names = [chr(ord("a") + number) for number in range(answers)]
+    return rb.Winner(names, neighbours=neighbours)
+
+
+def error(maker: Maker, answers: int, records: int, promise: rb.DP) -> float | None:
+    """The mean error, or none where the mechanism does not exist."""
+    try:
+        found = compare(question(answers), promise, {"it": maker}, records=records)
+    except rb.InvalidGuarantee:
+        return None
+    return found["it"].mean_error
+
+
+def graph_of_histograms(answers: int, records: int) -> rb.RainbowGraph:
+    """Histograms of exactly ``records`` records; the true answer is the region and comes first."""
+    poll = question(answers)
+    counts = [tuple(row) for row in histograms(poll, records).tolist()]
+    labels = {row: poll.answers[row.index(max(row))] for row in counts}
+    orders = {a: (a, *(b for b in poll.answers if b != a)) for a in poll.answers}
+
+    def edges() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        for row in counts:
+            for i, j in itertools.permutations(range(answers), 2):
+                if row[i]:
+                    moved = list(row)
+                    moved[i] -= 1
+                    moved[j] += 1
+                    yield row, tuple(moved)
+
+    return rb.RainbowGraph(list(edges()), orders, poll.answers, labels=labels)
+
+
+def least_error(graph: rb.RainbowGraph, promise: rb.DP) -> float:
+    """The least mean error of any mechanism, by a linear program that shares nothing with ours.
+
+    Variables p_v(d), and for δ > 0 a slack z_v for each directed edge:
+    p_v(d) − e^ε·p_v(d′) ≤ z_v, Σ_v z_v ≤ δ.
+    """
+    answers = len(graph.answers)
+    size, edges = len(graph), graph.edge_positions()
+    both = np.concatenate([edges, edges[:, ::-1]])
+    first, second = ((both[:, [end]] * answers + np.arange(answers)).reshape(-1) for end in (0, 1))
+    rows = np.arange(len(first))
+    ones = np.ones(len(first))
+    shape = (len(first), size * answers)
+    close: Any = sparse.csr_array(
+        (ones, (rows, first)), shape=shape
+    ) - promise.ratio * sparse.csr_array((ones, (rows, second)), shape=shape)
+    gain = np.zeros(size * answers)
+    true = [graph.answers.index(graph.rainbow(d)[0]) for d in graph.datasets]
+    gain[np.arange(size) * answers + true] = -1 / size
+    total: Any = sparse.kron(sparse.eye_array(size), np.ones((1, answers)), format="csr")
+    limits = np.zeros(len(first))
+    if promise.delta:
+        slack = sparse.kron(sparse.eye_array(len(both)), np.ones((1, answers)), format="csr")
+        close = sparse.block_array([[close, -sparse.eye_array(len(first))], [None, slack]])
+        limits = np.concatenate([limits, np.full(len(both), promise.delta)])
+        total = sparse.hstack([total, sparse.csr_array((size, len(first)))])
+        gain = np.concatenate([gain, np.zeros(len(first))])
+    found = linprog(gain, close.tocsc(), limits, total.tocsc(), np.ones(size), method="highs-ipm")
+    if found.status != 0 or found.fun is None:
+        raise SystemExit(f"the linear program stopped: {found.message}")
+    return float(1 + found.fun)
+
+
+def opendp_error(answers: int, records: int, promise: rb.DP) -> tuple[float, float]:
+    """The mean error of OpenDP's noisy max, drawn from the library, and its standard error."""
+    opendp.enable_features("contrib")
+    space = opendp.vector_domain(opendp.atom_domain(T=int)), opendp.linf_distance(T=int)
+    measurement: Any = opendp.m.make_noisy_max(*space, opendp.max_divergence(), 2 / promise.epsilon)
+    if abs(measurement.map(1) - promise.epsilon) > 1e-9:
+        raise SystemExit("OpenDP's noisy max keeps another epsilon than asked for")
+    counts = histograms(question(answers), records).tolist()
+    draws = -(-DRAWS // len(counts))
+    missed = [
+        sum(measurement(row) != row.index(max(row)) for _ in range(draws)) / draws for row in counts
+    ]
+    variance = sum(p * (1 - p) / draws for p in missed) / len(missed) ** 2
+    return sum(missed) / len(missed), math.sqrt(variance)
+
+
+def timed(work: Callable[[], float]) -> tuple[float, float]:
+    start = time.perf_counter()
+    return work(), time.perf_counter() - start
+
+
+def shown(value: float | None) -> str:
+    return "not valid" if value is None else f"{100 * value:.2f}"
+
+
+def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], delta: str) -> None:
+    drawn = delta == "0"
+    heads = [*makers, *(["OpenDP noisy max, drawn"] if drawn else []), "LP", "LP [s]", "SciPy [s]"]
+    print(f"| q, n, ε | {' | '.join(heads)} |")
+    print(f"| --- |{' --- |' * len(heads)}")
+    for answers, records, epsilon in cases:
+        promise = rb.DP(epsilon, delta)
+        cells = [shown(error(maker, answers, records, promise)) for maker in makers.values()]
+        if drawn:
+            mean, deviation = opendp_error(answers, records, promise)
+            cells.append(f"{100 * mean:.2f} ± {100 * deviation:.2f}")
+        graph = graph_of_histograms(answers, records)
+        found, taken = timed(lambda g=graph, p=promise: 1 - program(g, p).objective / len(g))  # type: ignore[misc]
+        again, slow = timed(lambda g=graph, p=promise: least_error(g, p))  # type: ignore[misc]
+        if abs(found - again) > 1e-6:
+            raise SystemExit(f"rainbowdp.program has {found:.8f} and SciPy {again:.8f}")
+        cells += [shown(found), f"{taken:.1f}", f"{slow:.1f}"]
+        print(f"| {answers}, {records}, {epsilon} | {' | '.join(cells)} |", flush=True)
+
+
+def shared_error(maker: Maker, poll: rb.Winner, records: int, promise: rb.DP) -> float:
+    """The mean probability of an answer that does not lead, so that a tie has no wrong side."""
+    mechanism = maker(poll, promise)
+    wrong = []
+    for row in histograms(poll, records).tolist():
+        counts = dict(zip(poll.answers, row, strict=True))
+        wrong.append(sum(p for a, p in mechanism[counts].items() if counts[a] < max(row)))
+    return math.fsum(wrong) / len(wrong)
+
+
+def ties_table(cases: tuple[tuple[int, int, str], ...]) -> None:
+    """Both ways to count a tie, both neighbour relations."""
+    makers: dict[str, Maker] = {"best": rb.best, "permute-and-flip": permute_and_flip}
+    print("| q, n, ε | one record | best, first listed | permute-and-flip, first listed ", end="")
+    print("| best, any leader | permute-and-flip, any leader |\n| --- | --- |" + " --- |" * 4)
+    for answers, records, epsilon in cases:
+        promise = rb.DP(epsilon)
+        for neighbours in NEIGHBOURS:
+            poll = question(answers, neighbours)
+            found = compare(poll, promise, makers, records=records)
+            cells = [found[name].mean_error for name in makers]
+            cells += [shared_error(maker, poll, records, promise) for maker in makers.values()]
+            line = " | ".join(shown(cell) for cell in cells)
+            print(f"| {answers}, {records}, {epsilon} | {neighbours} | {line} |")
+
+
+def main() -> None:
+    print(f"Mean error in %, one record substituted, ties to the first; {platform.machine()}\n")
+    table(CASES, MAKERS, "0")
+    print(f"\nWith δ = {DELTA}:\n")
+    table(CASES, MAKERS_WITH_DELTA, DELTA)
+    print("\nWhere a tie has no wrong side:\n")
+    ties_table(((2, 31, "1"), *CASES))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""What all baselines share: rows for any dataset, what they keep, and the check of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from rainbowdp.baselines.histograms import Integers, margins_of, neighbouring, up_to
+from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
+from rainbowdp.graph import RainbowGraph
+from rainbowdp.growth import Floats
+from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.mechanism import Check, Mechanism
+from rainbowdp.proximity_graph import margins as margins_on_graph
+from rainbowdp.questions import Question, Winner
+from rainbowdp.rainbow import Answer, Dataset
+
+World: TypeAlias = RainbowGraph | Question
+Law: TypeAlias = Callable[[Floats], Floats]  # scores of many datasets to their rows
+_FAR = 10**7  # a gap behind which an answer counts for nothing
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What others use, as a mechanism to compare with.
+
+    Made by ``rb.exponential``, ``rb.permute_and_flip`` and their kin. ``guarantee`` is what was
+    asked for and ``keeps`` what is proved of it, which may be less (the paper's printed operator)
+    or more (a mechanism that has no use for δ). Rows are floats, so a baseline is for comparison
+    and never released.
+
+    ``scores`` says what the rows depend on: the counts of the answers, or their margins.
+
+    >>> from rainbowdp import DP, Winner
+    >>> from rainbowdp.baselines import exponential
+    >>> poll = exponential(Winner(["red", "green"]), DP(1))
+    >>> {answer: round(p, 4) for answer, p in poll[{"red": 10, "green": 7}].items()}
+    {'red': 0.8176, 'green': 0.1824}
+    >>> print(poll.check(8))
+    1-DP holds on all 108 distinct pairs of neighbouring rows
+    """
+
+    world: World
+    guarantee: DP
+    name: str
+    keeps: DP
+    scores: Literal["counts", "margins"]
+    law: Law | None = field(default=None, repr=False, compare=False)
+    mechanism: Mechanism | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The possible answers as they are listed."""
+        return tuple(self.world.answers)
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability}; on a graph most preferred first, else likeliest first."""
+        if self.mechanism is not None:
+            return self.mechanism[dataset]
+        row = self._row(dataset)
+        found = dict(zip(self.answers, row.tolist(), strict=True))
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    def _row(self, dataset: Dataset) -> Floats:
+        from rainbowdp.tables import count
+
+        question, law = self._question()
+        if not question.groups:
+            margins = np.array([list(question.margins(dataset).values())], dtype=np.float64)
+            rows = law(-margins)
+        else:
+            counted: Mapping[str, int] = count(dataset, question)
+            rows = self.rows(np.array([[counted.get(name, 0) for name, _ in question.groups]]))
+        row: Floats = rows[0]
+        return row
+
+    def rows(self, counts: Integers, margins: Floats | None = None) -> Floats:
+        """The rows of many histograms at once: counts by group in, probabilities by answer out."""
+        question, law = self._question()
+        if self.scores == "counts":
+            return law(counts.astype(np.float64))
+        return law(-(margins_of(question, counts) if margins is None else margins))
+
+    def _question(self) -> tuple[Question, Law]:
+        if self.law is None or isinstance(self.world, RainbowGraph):
+            raise RainbowError("only a question has rows for counts, got a graph; use its datasets")
+        return self.world, self.law
+
+    def check(self, records: int | None = None, guarantee: Guarantee | None = None) -> Check:
+        """Does every pair of neighbours keep the guarantee, over all sets of answers, both ways?
+
+        On a graph every edge is looked at. For a question every pair of neighbouring histograms of
+        at most ``records`` counted records is, under the neighbours the question states. Without
+        ``guarantee`` it is ``keeps`` that is checked. Cost: O(histograms · q²) rows.
+        """
+        promise = guarantee if guarantee is not None else self.keeps
+        if self.mechanism is not None:
+            return self.mechanism.check(promise, every_edge=True)
+        question, _ = self._question()
+        if records is None:
+            raise RainbowError("a check of a question needs a number of records, got none")
+        counts = up_to(question, records)
+        rows = self.rows(counts)
+        pairs, worst, ends = 0, 0.0, (0, 0)
+        for first, second in neighbouring(question, records):
+            pairs += len(first)
+            for start in range(0, len(first), _BLOCK):
+                span = slice(start, start + _BLOCK)
+                excess = promise.excesses(rows[first[span]], rows[second[span]])
+                place = int(excess.argmax())
+                if excess[place] > worst:
+                    worst = float(excess[place])
+                    ends = int(first[span][place]), int(second[span][place])
+        if not worst:
+            return Check(True, promise, pairs)
+        found = promise.excess(rows[ends[0]], rows[ends[1]])
+        names = [name for name, _ in question.groups]
+        more, less = (
+            dict(zip(names, counts[place].tolist(), strict=True))
+            for place in (ends if found.first else ends[::-1])
+        )
+        answers = tuple(self.answers[place] for place in found.answers)
+        return Check(False, promise, pairs, float(found), (more, less), answers)
+
+    def by_margin(self, margins: Sequence[int]) -> list[tuple[int, float, float]]:
+        """(margin, least, most) probability of the true answer when the nearest rival is so far.
+
+        Over tables of every size and every true answer: least where all rivals are that near,
+        most where one is and the others are far away. For ``Winner`` by counts a margin of λ is a
+        lead of 2λ−2 to 2λ records where one is substituted, and of λ−1 to λ where one is added or
+        removed: the strongest rival is one that gains on the true answer only.
+        """
+        question, law = self._question()
+        size, rows = len(self.answers), []
+        for margin in margins:
+            if self.scores == "counts":
+                lead = question.rows_per_person * (2 if question.neighbours == "substituted" else 1)
+                gaps = np.full((2, size), [[lead * (margin - 1)], [_FAR]], dtype=np.float64)
+                gaps[:, 0], gaps[1, 1] = 0.0, lead * margin
+                least, most = law(-gaps)[:, 0]
+            else:
+                near = np.where(np.eye(size, dtype=np.bool_), 0.0, float(margin))
+                far = np.where(near > 0, np.inf, 0.0)
+                far[np.arange(size), (np.arange(size) + 1) % size] = margin
+                least, most = law(-near).diagonal().min(), law(-far).diagonal().max()
+            rows.append((margin, float(least), float(most)))
+        return rows
+
+    def sample(self, dataset: Dataset, size: int, seed: int | None = None) -> list[Answer]:
+        """Simulated answers, for experiments: fast, repeatable, and **not** a private release."""
+        row = self[dataset]
+        answers = list(row)
+        weights = np.array(list(row.values()))
+        chosen = np.random.default_rng(seed).choice(len(answers), size, p=weights / weights.sum())
+        return [answers[number] for number in chosen]
+
+
+def made(
+    world: World, guarantee: DP, name: str, keeps: DP, law: Law, *, by_counts: bool = False
+) -> Baseline:
+    """The baseline of a law: kept as it is for a question, carried out on a graph."""
+    scores: Literal["counts", "margins"] = "counts" if by_counts else "margins"
+    if not isinstance(world, RainbowGraph):
+        return Baseline(world, guarantee, name, keeps, scores, law)
+    table, index = np.unique(law(-margins_on_graph(world)), axis=0, return_inverse=True)
+    mechanism = Mechanism(world, table, index.reshape(-1), keeps)
+    return Baseline(world, guarantee, name, keeps, scores, mechanism=mechanism)
+
+
+def checked(world: Any, guarantee: Any) -> tuple[World, DP]:
+    """A graph or a question, and an (ε,δ) guarantee."""
+    if not isinstance(world, RainbowGraph | Question):
+        raise InvalidQuestion(
+            f"a baseline is for a rainbow graph or a question, got {type(world).__name__}"
+        )
+    if not isinstance(guarantee, DP):
+        raise InvalidGuarantee(f"a baseline needs an (ε,δ) guarantee, got {guarantee}")
+    return world, guarantee
+
+
+def with_delta(guarantee: DP, delta: Any) -> DP:
+    """The same ε with another δ."""
+    if guarantee.exact_epsilon is not None:
+        return DP(guarantee.exact_epsilon, delta)
+    assert guarantee.exact_ratio is not None
+    return DP.from_ratio(guarantee.exact_ratio, delta=delta)
+
+
+def with_epsilon(guarantee: DP, epsilon: float) -> DP:
+    """Another ε with the same δ."""
+    return DP(epsilon, guarantee.exact_delta)
+
+
+def by_counts(world: World) -> bool:
+    """Whether the answers have counts of their own, which is a ``Winner``."""
+    return isinstance(world, Winner)
+
+
+def truth_and_depth(scores: Floats) -> tuple[Floats, Floats]:
+    """From minus the margins: a one at each true answer, and the least margin of another less 1."""
+    truth = np.zeros_like(scores)
+    truth[np.arange(len(scores)), scores.argmax(axis=1)] = 1.0
+    rivals = np.where(truth > 0, np.inf, -scores).min(axis=1)
+    return truth, rivals - 1.0
