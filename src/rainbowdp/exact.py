@@ -76,13 +76,13 @@ class Ladders:
     def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
         """The row at ``place``, a pair of region and depth; strict, for a wrong row would leak."""
         if not (isinstance(place, tuple) and len(place) == 2 and isinstance(place[0], Hashable)):
-            raise _no_place("a pair (region, depth)", place)
+            raise _NoPlace("a pair (region, depth)", place)
         label, depth = place
         if depth == math.inf and label in self.certain:
             total = sum(next(iter(self.rows.values()))[0]) if self.rows else 1 << BITS
             return tuple(total if a == self.certain[label] else 0 for a in answers)
         if label not in self.rows or type(depth) is not int or depth < 0:
-            raise _no_place("a region of the mechanism with a depth from 0", place)
+            raise _NoPlace("a region of the mechanism with a depth from 0", place)
         ladder = self.rows[label]
         return ladder[min(depth, len(ladder) - 1)]
 
@@ -114,11 +114,11 @@ class Margins:
     def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the margins ``place``, exactly one of them 0."""
         if not isinstance(place, Mapping) or set(place) != set(answers):
-            raise _no_place("margins of all answers", place)
+            raise _NoPlace("margins of all answers", place)
         if any(type(m) is not int or m < 0 for m in place.values()):
-            raise _no_place("margins that are whole numbers from 0", place)
+            raise _NoPlace("margins that are whole numbers from 0", place)
         if list(place.values()).count(0) != 1:
-            raise _no_place("margins with exactly one 0, at the true answer", place)
+            raise _NoPlace("margins with exactly one 0, at the true answer", place)
         last = len(self.steps) - 1
         losers = [self.steps[min(place[a] - 1, last)] if place[a] else 0 for a in answers]
         rest = self.total - sum(losers)
@@ -127,8 +127,12 @@ class Margins:
         )
 
 
-def _no_place(wanted: str, place: Any) -> UnknownDataset:
-    return UnknownDataset(f"a dataset must be {wanted} here, got {place!r}")
+class _NoPlace(UnknownDataset):
+    """What a rule has no row for."""
+
+    def __init__(self, wanted: str, place: Any) -> None:
+        super().__init__(f"a dataset must be {wanted} here, got {place!r}")
+        self.wanted = wanted
 
 
 @dataclass(frozen=True)
@@ -181,8 +185,12 @@ class ExactMechanism:
 
     def at(self, dataset: Dataset) -> ExactRow:
         """The row of ``dataset``; keep it to draw more than once without looking it up."""
-        place = dataset if self.locate is None else self.locate(dataset)
-        return ExactRow(self.answers, self.rule.weights(place, self.answers))
+        if self.locate is None:
+            return ExactRow(self.answers, self.rule.weights(dataset, self.answers))
+        try:
+            return ExactRow(self.answers, self.rule.weights(self.locate(dataset), self.answers))
+        except _NoPlace as error:  # the place depends on the data, so it is not shown
+            raise UnknownDataset(f"a dataset must have {error.wanted} here, got none") from None
 
     def release(self, dataset: Dataset) -> Answer:
         """One answer for ``dataset``, drawn from its exact row. This is what goes out."""

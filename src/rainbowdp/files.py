@@ -12,7 +12,6 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from rainbowdp.errors import InvalidFile, RainbowError
 from rainbowdp.exact import MOST_MIXING, ExactMechanism, Ladders, Margins
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.quantity import exact
 from rainbowdp.questions import from_description
 from rainbowdp.trade_off import TradeOff
 
@@ -41,12 +41,23 @@ def save(mechanism: ExactMechanism, path: str | os.PathLike[str]) -> Path:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(target)
+        _sync_folder(target.parent)
     except OSError as error:
         why = error.strerror
         raise InvalidFile(f"a mechanism file must be writable, got {target}: {why}") from error
     finally:
         draft.unlink(missing_ok=True)
     return target
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name as durable as the file, where folders can be synced."""
+    if os.name == "posix":
+        place = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)
 
 
 def load(path: str | os.PathLike[str]) -> ExactMechanism:
@@ -140,7 +151,7 @@ def restore(content: Mapping[str, Any]) -> ExactMechanism:
         if asked.answers != answers:
             raise InvalidFile(f"the question has the answers {asked.answers}, the rows {answers}")
         locate = place_finder(asked, rule)
-    mixing = Fraction(content["mixing"])
+    mixing = exact(content["mixing"], "mixing", InvalidFile)
     if not 0 <= mixing <= MOST_MIXING:
         raise InvalidFile(f"mixing must be at most {MOST_MIXING}, got {mixing}")
     return ExactMechanism(
