@@ -44,6 +44,7 @@ from rainbowdp.errors import (
     UnreadableTable,
 )
 from rainbowdp.exact import ExactMechanism
+from rainbowdp.existence import Existence, optimum
 from rainbowdp.files import load
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.graph import RainbowGraph
@@ -51,6 +52,7 @@ from rainbowdp.guarantee import DP
 from rainbowdp.mechanism import Mechanism, dominates, relate
 from rainbowdp.morphism import Morphism, boundary_morphism
 from rainbowdp.optimal import optimal, optimal_line
+from rainbowdp.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
 from rainbowdp.rainbow import Utility
 from rainbowdp.release import Release, ask
@@ -69,6 +71,7 @@ __all__ = [
     "Custom",
     "Design",
     "ExactMechanism",
+    "Existence",
     "GaussianDP",
     "InvalidBoundary",
     "InvalidDistribution",
@@ -83,6 +86,7 @@ __all__ = [
     "MissingExtra",
     "Morphism",
     "NotAMorphism",
+    "Programmed",
     "Quantile",
     "QuestionMechanism",
     "RainbowError",
@@ -106,8 +110,10 @@ __all__ = [
     "load",
     "optimal",
     "optimal_line",
+    "optimum",
     "permute_and_flip",
     "printed_operator",
+    "program",
     "propose_test_release",
     "proximity",
     "randomized_response",

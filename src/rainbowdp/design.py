@@ -99,6 +99,8 @@ def design(
     program = _Program(graph, guarantee, worths, levels)
     solution, value, bound = program.solve(worst)
     rows = {label: program.row(solution, label) for label in worths}
+    if not guarantee.moves:  # neighbours must answer alike, to the last digit
+        rows = _alike(rows, graph.touching)
     # Uniform, so that what the solver leaves of a zero cannot stand beside a true zero.
     uniform = [Fraction(1, len(graph.answers))] * len(graph.answers)
     mixed, mixing = (
@@ -158,6 +160,21 @@ def _worths(
     if largest > 1e15:
         raise RainbowError(f"worths must not exceed 1e15 in total, got {largest:.3g}; scale them")
     return found
+
+
+def _alike(
+    rows: Mapping[Label, tuple[Fraction, ...]], touching: Sequence[tuple[Label, Label]]
+) -> dict[Label, tuple[Fraction, ...]]:
+    """One row, the average, for all regions that are joined by touching ones."""
+    home = {label: {label} for label in rows}
+    for first, second in touching:
+        joined = home[first] | home[second]
+        home.update(dict.fromkeys(joined, joined))
+    return {
+        label: tuple(sum(column, Fraction(0)) / len(group) for column in zip(*members, strict=True))
+        for label, group in home.items()
+        if (members := [rows[other] for other in group])
+    }
 
 
 class _Program:

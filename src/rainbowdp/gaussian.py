@@ -57,7 +57,8 @@ class GaussianDP(Guarantee):
         return float(self.exact_mu)
 
     @property
-    def _moves(self) -> bool:
+    def moves(self) -> bool:
+        """Whether φ is anything but the identity."""
         return self.exact_mu > 0
 
     @property

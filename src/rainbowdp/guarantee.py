@@ -89,7 +89,7 @@ class Guarantee(ABC):
 
     @property
     @abstractmethod
-    def _moves(self) -> bool:
+    def moves(self) -> bool:
         """Whether φ is anything but the identity."""
 
     @property
@@ -168,7 +168,7 @@ class Guarantee(ABC):
 
     def _limit(self, s: Fraction) -> Fraction:
         """φ applied for ever: a point that moves at all ends at 1, since φ is concave."""
-        return Fraction(1) if self._moves and (s > 0 or self._lifts_zero) else s
+        return Fraction(1) if self.moves and (s > 0 or self._lifts_zero) else s
 
     def excess(self, p: ArrayLike, q: ArrayLike, *, rounding: float = ROUNDING) -> Excess:
         """The largest violation over all sets of answers in both directions, with its set.
@@ -209,7 +209,8 @@ class PiecewiseLinear(Guarantee):
     """A guarantee whose φ is the minimum of finitely many lines."""
 
     @property
-    def _moves(self) -> bool:
+    def moves(self) -> bool:
+        """Whether φ is anything but the identity."""
         line = self.lines[0]
         return line.slope_less_one != 0 or line.rises
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sparse
 
 from rainbowdp.errors import RainbowError
 from rainbowdp.growth import Floats
@@ -107,6 +106,7 @@ class Solver:
 
     def __post_init__(self) -> None:
         import highspy
+        from scipy import sparse
 
         if self.time_limit is not None and not self.time_limit > 0:
             raise RainbowError(
