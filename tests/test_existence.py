@@ -236,6 +236,23 @@ def test_two_answers_at_graph_scale() -> None:
     assert found.mechanism.check(every_edge=True)
 
 
+@pytest.mark.parametrize("guarantee", [rb.DP("0.1"), rb.DP("0.3", "1e-9"), rb.GaussianDP("0.1")])
+def test_two_answers_so_deep_that_one_float_is_all_of_it(guarantee: Guarantee) -> None:
+    side = 3000  # from depth 370 on the first choice is 1.0 in floats, the other not 0
+    left = np.arange(2 * side) < side
+    graph = rb.RainbowGraph(
+        np.stack([np.arange(2 * side - 1), np.arange(1, 2 * side)], axis=1),
+        (("y", "n"), ("n", "y")),
+        labels=(~left).astype(np.int64),
+    )
+    rows = {side - 1: (0.51, 0.49), side: (0.49, 0.51), 5: (0.9999, 0.0001)}
+    found = optimum(graph, guarantee, rows)
+    assert found.closed_form
+    assert found.mechanism is not None
+    assert 0 < found.mechanism[side - 300]["n"] < 1e-12 or guarantee == rb.DP("0.3", "1e-9")
+    assert found.mechanism[0]["y"] < 1 - 1e-6  # the row at 5 binds here, whatever is far away
+
+
 def test_the_paper_s_open_question_with_four_answers() -> None:
     """A lexicographic optimum without a dominance optimum: one free dataset, four answers.
 

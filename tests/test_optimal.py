@@ -133,14 +133,14 @@ def test_a_component_without_boundary_answers_its_first_choice(
 @settings(max_examples=100, deadline=None)
 @given(deep_graphs(9), guarantees())
 def test_rows_by_region_and_depth(graph: rb.RainbowGraph, guarantee: Guarantee) -> None:
-    mechanism = rb.optimal(graph, guarantee)
+    condition = rb.BoundaryCondition.symmetric(graph, guarantee)
+    mechanism = rb.optimal(graph, guarantee, condition)
     for d in graph.datasets:
         assert mechanism.rows[graph.region[d], graph.depth[d]] == mechanism[d]
     for label, region in graph.regions.items():
         if region.deepest is None:
             continue
-        start = rb.BoundaryCondition.symmetric(graph, guarantee).exact_rows[label]
-        expected = guarantee.rows(start, np.arange(region.deepest + 1))
+        expected = guarantee.rows(condition.exact_rows[label], np.arange(region.deepest + 1))
         for depth in range(region.deepest + 1):
             assert list(mechanism.rows[label, depth].values()) == expected[depth].tolist()
 

@@ -26,6 +26,8 @@ from rainbowdp.rainbow import Answer, Dataset, in_order
 
 Integers = NDArray[np.int64]
 
+_NOISE = 4e-13  # below what a check counts as rounding, above what growth makes of it
+
 
 @dataclass(frozen=True)
 class FixedRows:
@@ -90,26 +92,33 @@ def envelope(
     when a farther row turns out to bind harder. Cost: O(edges) array work for each round, and
     as many rounds as the longest way on which a row binds.
     """
-    shares = np.clip(fixed.rows[:, list(columns)].sum(axis=1), 0.0, 1.0)
-    most, hops = np.ones(len(graph)), np.zeros(len(graph), dtype=np.int64)
+    inside = np.zeros(fixed.answers, dtype=np.bool_)
+    inside[list(columns)] = True
+    share, other = (np.clip(fixed.rows[:, side].sum(axis=1), 0, 1) for side in (inside, ~inside))
+    most, rest = np.ones(len(graph)), np.zeros(len(graph))  # rest is 1 − most, kept apart
     source = np.full(len(graph), -1, dtype=np.int64)
-    most[fixed.positions], source[fixed.positions] = shares, np.arange(len(fixed))
-    offsets, targets = graph._offsets, graph._targets
+    hops = np.zeros(len(graph), dtype=np.int64)
     front = fixed.positions
+    most[front], rest[front], source[front] = share, other, np.arange(len(fixed))
+    offsets, targets = graph._offsets, graph._targets
     while front.size:
         counts = offsets[front + 1] - offsets[front]
         ends = np.cumsum(counts)
-        inside = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-        reached = targets[np.repeat(offsets[front], counts) + inside]
-        grown = np.atleast_1d(guarantee.grow(shares[source[front]], hops[front] + 1))
-        offered, giver = np.repeat(grown, counts), np.repeat(front, counts)
-        better = offered < most[reached]
-        reached, offered, giver = reached[better], offered[better], giver[better]
-        order = np.lexsort((offered, reached))
-        reached, offered, giver = reached[order], offered[order], giver[order]
-        front, first = np.unique(reached, return_index=True)
-        most[front] = offered[first]
-        source[front], hops[front] = source[giver[first]], hops[giver[first]] + 1
+        along = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+        reached = targets[np.repeat(offsets[front], counts) + along]
+        giver = np.repeat(front, counts)
+        s, r = guarantee._advance(
+            share[source[front]], other[source[front]], hops[front].astype(np.float64) + 1
+        )
+        s, r, low = np.repeat(s, counts), np.repeat(r, counts), np.repeat(s < 0.5, counts)
+        # less, or a larger rest, by more than rounding: or rounding would go round in circles
+        better = np.where(low, s < most[reached] * (1 - _NOISE), r > rest[reached] * (1 + _NOISE))
+        order = np.flatnonzero(better)
+        order = order[np.lexsort((np.where(low, s, -r)[order], ~low[order], reached[order]))]
+        front, first = np.unique(reached[order], return_index=True)
+        chosen = order[first]
+        most[front], rest[front] = s[chosen], r[chosen]
+        source[front], hops[front] = source[giver[chosen]], hops[giver[chosen]] + 1
     return Envelope(most, source, hops)
 
 

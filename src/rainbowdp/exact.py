@@ -290,9 +290,7 @@ def repaired(
     that makes every touching pair exactly close; more than 2^-10 is refused. Rows are in one
     common order of answers.
     """
-    size = len(rows)
-    columns = zip(*rows.values(), strict=True)
-    average = partner or [sum(column, Fraction(0)) / size for column in columns]
+    average = partner or _average(list(rows.values()), total)
     promise = promise_of(guarantee, total)
     for mixing in _mixings():
         mixed = {
@@ -307,6 +305,14 @@ def repaired(
         f"a boundary condition must be exactly {guarantee} after a mixing of at most 2^-10, "
         "got one that needs more; give it a little slack"
     )
+
+
+def _average(rows: Sequence[Sequence[Fraction]], total: int) -> list[Fraction]:
+    """The mean row; of many rows, that of their weights, since fractions of floats add slowly."""
+    if len(rows) <= 64:
+        return [sum(column, Fraction(0)) / len(rows) for column in zip(*rows, strict=True)]
+    columns = zip(*(on_grid(row, total) for row in rows), strict=True)
+    return [Fraction(sum(column), len(rows) * total) for column in columns]
 
 
 def _mixings() -> Iterator[Fraction]:

@@ -15,6 +15,7 @@ ledgers = typer.Typer(
     help="The durable record of what privacy has been spent.",
 )
 
+DEFAULT = "budget.db"
 Place = Annotated[
     str, typer.Argument(help="A file (SQLite), or postgresql://user@host/database for a team.")
 ]
@@ -22,7 +23,7 @@ Place = Annotated[
 
 @ledgers.command()
 def create(
-    place: Place,
+    place: Place = DEFAULT,
     epsilon: Annotated[str | None, typer.Option(help="The budget in ε, e.g. 3 or 1/2.")] = None,
     delta: Annotated[str, typer.Option(help="The budget in δ.")] = "0",
     mu: Annotated[str | None, typer.Option(help="A Gaussian budget μ instead.")] = None,
@@ -42,7 +43,7 @@ def create(
 
 
 @ledgers.command()
-def balance(place: Place, as_json: AsJson = False) -> None:
+def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     """Show the budget: in total, spent and left.
 
     Example: `rainbow ledger balance budget.db`
@@ -65,7 +66,7 @@ def balance(place: Place, as_json: AsJson = False) -> None:
 
 
 @ledgers.command()
-def history(place: Place, as_json: AsJson = False) -> None:
+def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     """List every question that was paid for, with its answer. Looking costs nothing.
 
     Example: `rainbow ledger history budget.db --json`
