@@ -1,7 +1,16 @@
-"""Fixtures that several modules share."""
+"""Fixtures that several modules share, and how Hypothesis runs."""
 
 from __future__ import annotations
+
+import os
+
+from hypothesis import settings
 
 from postgres import postgres_url
 
 __all__ = ["postgres_url"]
+
+# A landing must not depend on luck: CI tries the same examples every time, people new ones.
+settings.register_profile("ci", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
