@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import math
 import random
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -19,6 +21,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from postgres import connect, fresh_schema
 from rainbowdp.questions import Between, Equals, Quantile, Question, Threshold, Winner, limited
@@ -408,3 +412,33 @@ def test_spark_counts_as_plain_python(spark: Any, tmp_path: Path) -> None:
     for question in (TEXTS[0], RANGES[5]):
         asked = limited(question, 2, "who")
         assert count(frame, asked) == expected(ROWS, asked), asked
+
+
+RECORDS = st.one_of(
+    st.sampled_from(
+        ["red", "blue", "green", "'", "'tis", "dogs'", '"', 'say ""', ";", "a;b", "#x"]
+    ),
+    st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), max_size=4),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(RECORDS, RECORDS), max_size=30), st.tuples(RECORDS, RECORDS), st.data())
+def test_one_record_of_a_csv_file_changes_no_other(
+    rows: list[tuple[str, str]], other: tuple[str, str], data: st.DataObject
+) -> None:
+    """Whatever a reader guesses from the rows would break privacy; nothing may be guessed."""
+    place = data.draw(st.integers(0, len(rows)))
+    question = Winner(["red", "blue", "green"], "choice")
+    with tempfile.TemporaryDirectory() as folder:
+        found = []
+        for number, listed in enumerate((rows, [*rows[:place], other, *rows[place:]])):
+            file = Path(folder) / f"{number}.csv"
+            with file.open("w", newline="", encoding="utf-8") as lines:
+                writer = csv.writer(lines)
+                writer.writerow(["choice", "note"])
+                writer.writerows(listed)
+            found.append(count(file, question))
+    plain = {v: sum(row[0] == v for row in rows) for v in question.answers}
+    assert found[0] == plain
+    assert found[1] == {v: n + (other[0] == v) for v, n in plain.items()}

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias, overload
 import numpy as np
 
 from rainbowdp.curve import safe_curve
-from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
 from rainbowdp.exact import (
     ExactMechanism,
     Ladders,
@@ -63,6 +63,12 @@ class QuestionMechanism:
     boundary: tuple[Fraction, ...] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.question, Question):
+            raise InvalidQuestion(
+                f"a question must be Winner, Threshold, Quantile or alike, got {self.question!r}"
+            )
+        if not isinstance(self.guarantee, Guarantee):
+            raise InvalidGuarantee(f"a guarantee must be such as DP(1), got {self.guarantee!r}")
         promise = self.guarantee
         if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
             raise InvalidGuarantee(
@@ -164,6 +170,8 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 
     Two answers: the optimum. More: proximity where it holds, else the homogeneous optimum.
     """
+    if not isinstance(question, Question):
+        raise InvalidQuestion(f"best needs a question such as Winner([...]), got {question!r}")
     answers = len(question.answers)
     near = answers > 2 and proximity_holds(answers, guarantee)
     return QuestionMechanism(question, guarantee, "proximity" if near else "homogeneous")

@@ -101,11 +101,7 @@ def design(
     rows = {label: program.row(solution, label) for label in worths}
     if not guarantee.moves:  # neighbours must answer alike, to the last digit
         rows = _alike(rows, graph.touching)
-    # Uniform, so that what the solver leaves of a zero cannot stand beside a true zero.
-    uniform = [Fraction(1, len(graph.answers))] * len(graph.answers)
-    mixed, mixing = (
-        repaired(guarantee, rows, graph.touching, partner=uniform) if rows else ({}, Fraction(0))
-    )
+    mixed, mixing = repaired(guarantee, rows, graph.touching) if rows else ({}, Fraction(0))
     exact = {
         label: {
             answer: Fraction(weight, sum(weights_of))

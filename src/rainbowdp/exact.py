@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, combinations
+from itertools import accumulate, combinations, product
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, UnknownDataset
@@ -282,20 +282,20 @@ def repaired(
     rows: Mapping[Label, Sequence[Fraction]],
     touching: Sequence[tuple[Label, Label]],
     total: int = 1 << BITS,
-    partner: Sequence[Fraction] | None = None,
 ) -> tuple[dict[Label, Weights], Fraction]:
     """Rows on the grid that are exactly valid, and how much mixing that took.
 
-    All rows are mixed with ``partner``, by default their average, at the smallest weight 2^-k
-    that makes every touching pair exactly close; more than 2^-10 is refused. Rows are in one
-    common order of answers.
+    All rows are mixed with their average, at the smallest weight 2^-k that makes every touching
+    pair exactly close; where none up to 2^-10 does, because an answer has only a few units or
+    none in some rows, with the uniform row; more is refused. Rows are in one common order of
+    answers.
     """
-    average = partner or _average(list(rows.values()), total)
+    uniform = [Fraction(1, len(next(iter(rows.values()))))] * len(next(iter(rows.values())))
     promise = promise_of(guarantee, total)
-    for mixing in _mixings():
+    for partner, mixing in product((_average(list(rows.values()), total), uniform), _mixings()):
         mixed = {
             label: on_grid(
-                [(1 - mixing) * p + mixing * a for p, a in zip(row, average, strict=True)], total
+                [(1 - mixing) * p + mixing * a for p, a in zip(row, partner, strict=True)], total
             )
             for label, row in rows.items()
         }

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.answering import QuestionMechanism
-from rainbowdp.errors import LedgerError
+from rainbowdp.errors import LedgerError, RainbowError
 from rainbowdp.rainbow import Answer, Dataset
 
 if TYPE_CHECKING:
@@ -47,8 +48,15 @@ def ask(
     >>> ask(poll, {"red": 1000, "green": 7}, ledger=None).answer
     'red'
     """
+    if not isinstance(mechanism, QuestionMechanism):
+        raise RainbowError(
+            f"ask needs a question's mechanism such as best(question, DP(1)), got {mechanism!r}; "
+            "a graph's mechanism has release(dataset)"
+        )
+    if isinstance(ledger, str | PathLike):
+        raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}; use Ledger.open(...)")
     exact = mechanism.exact_once
-    description = _description(mechanism)
+    description = {**_description(mechanism), "table": _source(table)}
     neighbours = mechanism.question.neighbours
     if ledger is not None:
         if name is not None:
@@ -73,6 +81,15 @@ def _remembered(past: Entry, name: str) -> Release:
             "recorded; ask again under another name"
         )
     return Release(past.answer, past, recalled=True)
+
+
+def _source(table: Dataset) -> str | None:
+    """Where the data is, so that a name stands for one question to one table."""
+    from rainbowdp.tables import SQLTable
+
+    if isinstance(table, SQLTable):
+        return ".".join(part for part in (table.schema, table.table) if part is not None)
+    return str(table) if isinstance(table, str | PathLike) else None
 
 
 def _description(mechanism: QuestionMechanism) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -52,4 +54,7 @@ def rainbow(
 
 def main() -> None:
     """Run the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # ε on a terminal that cannot show it
+            stream.reconfigure(errors="replace")
     app()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -13,7 +14,7 @@ import typer
 
 from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity
 from rainbowdp.cli.output import AsJson, Group, print_facts, print_json, progress_bar
-from rainbowdp.errors import LedgerError, RainbowError
+from rainbowdp.errors import LedgerError, RainbowError, UnreadableTable
 from rainbowdp.files import describe_guarantee
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.guarantee import DP, Guarantee
@@ -41,9 +42,15 @@ Column = Annotated[str, typer.Option(help="The column that holds the values.")]
 
 
 def _guarantee(epsilon: str | None, delta: str, mu: str | None) -> Guarantee:
-    if (epsilon is None) == (mu is None):
-        raise RainbowError("a question needs either --epsilon or --mu, got both or none")
-    return DP(epsilon, delta) if epsilon is not None else GaussianDP(mu or "0")
+    if epsilon is not None and mu is not None:
+        raise RainbowError("a question needs either --epsilon or --mu, got both")
+    if epsilon is not None:
+        return DP(epsilon, delta)
+    if mu is None:
+        raise RainbowError("a question needs either --epsilon or --mu, got none")
+    if delta != "0":
+        raise RainbowError(f"--delta goes with --epsilon, got --mu {mu} with --delta {delta}")
+    return GaussianDP(mu)
 
 
 def _ask(
@@ -102,15 +109,20 @@ def _ask(
     if explain:
         _explain(mechanism, as_json)
         return
-    if (ledger is None) != no_ledger:
+    if ledger is not None and no_ledger:
+        raise LedgerError("an answer is recorded or not, got both --ledger and --no-ledger")
+    if ledger is None and not no_ledger:
         raise LedgerError(
             "an answer must be paid for: give --ledger PLACE, or --no-ledger to keep no record"
         )
+    if sql_table is None and "://" in table:
+        raise UnreadableTable("a database needs --table, the name of the table in it")
     book = None if ledger is None else Ledger.open(ledger)
     source = table if sql_table is None else SQLTable(table, sql_table)
     with progress_bar("Reading the table") as progress:
         release = ask(mechanism, source, ledger=book, name=name, progress=progress)
-    _show(mechanism, release, None if book is None else book.balance(), ledger, as_json)
+    where = ledger if book is None or ledger is None or "://" not in ledger else book.where
+    _show(mechanism, release, None if book is None else book.balance(), where, as_json)
 
 
 def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]:
@@ -139,7 +151,8 @@ def winner(
     Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
     --ledger budget.db`
     """
-    return partial(Winner, [answer.strip() for answer in among.split(",")], column)
+    answers = next(csv.reader([among], skipinitialspace=True), [])  # so that answers may be quoted
+    return partial(Winner, [answer.strip() for answer in answers], column)
 
 
 @_command
@@ -176,7 +189,7 @@ def _show(
     mechanism: QuestionMechanism,
     release: Release,
     balance: Any,
-    place: str | None,
+    where: str | None,
     as_json: bool,
 ) -> None:
     if as_json:
@@ -196,16 +209,23 @@ def _show(
         return
     facts = {
         "answer": str(release.answer),
-        "guarantee": f"{mechanism.guarantee}, one record {mechanism.question.neighbours}",
+        "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
         "mechanism": f"{mechanism.name}, proved exactly",
     }
     if balance is None:
         facts["ledger"] = "none: this answer is not recorded anywhere"
     elif release.recalled:
-        facts["ledger"] = f"{place}: recalled, nothing spent; left {balance.left}"
+        facts["ledger"] = f"{where}: recalled, nothing spent; left {balance.left}"
     else:
-        facts["ledger"] = f"{place}: left {balance.left} of {balance.total}"
+        facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
     print_facts(facts)
+
+
+def _change(question: Question) -> str:
+    """What one change of the data is, in words."""
+    if question.rows_per_person == 1 and question.person is None:
+        return f"one record {question.neighbours}"
+    return f"one person with up to {question.rows_per_person} records {question.neighbours}"
 
 
 def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
@@ -223,12 +243,12 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             }
         )
         return
-    relation, limit = mechanism.question.neighbours, mechanism.question.rows_per_person
+    limit = mechanism.question.rows_per_person
     unit = "records" if limit == 1 else f"people (of up to {limit} records)"
     print_facts(
         {
             "mechanism": f"{mechanism.name}, proved exactly",
-            "guarantee": f"{mechanism.guarantee}, one change: {relation}",
+            "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
             "answers": ", ".join(mechanism.question.answers),
         }
     )

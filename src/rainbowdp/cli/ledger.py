@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +25,7 @@ Place = Annotated[
 def create(
     place: Place = DEFAULT,
     epsilon: Annotated[str | None, typer.Option(help="The budget in ε, e.g. 3 or 1/2.")] = None,
-    delta: Annotated[str, typer.Option(help="The budget in δ.")] = "0",
+    delta: Annotated[str | None, typer.Option(help="The budget in δ, 0 if not given.")] = None,
     mu: Annotated[str | None, typer.Option(help="A Gaussian budget μ instead.")] = None,
     neighbours: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
@@ -38,7 +38,8 @@ def create(
     """
     from rainbowdp.ledger import Ledger
 
-    Ledger.create(place, epsilon=epsilon, delta=delta, mu=mu, neighbours=neighbours)
+    options: dict[str, Any] = {} if delta is None else {"delta": delta}
+    Ledger.create(place, epsilon=epsilon, mu=mu, neighbours=neighbours, **options)
     balance(place, as_json)
 
 
@@ -50,13 +51,14 @@ def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     """
     from rainbowdp.ledger import Ledger
 
-    found = Ledger.open(place).balance()
+    book = Ledger.open(place)
+    found = book.balance()
     if as_json:
         print_json(found.as_dict())
         return
     print_facts(
         {
-            "ledger": place,
+            "ledger": place if "://" not in place else book.where,  # never a password
             "neighbours": found.neighbours,
             "total": str(found.total),
             "spent": f"{found.spent}, in {found.entries} answers",
@@ -82,9 +84,13 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table("no.", "time", "name", "question", "cost", "answer", box=SIMPLE_HEAD)
+    table = Table("no.", box=SIMPLE_HEAD)
+    table.add_column("time", no_wrap=True)
+    for heading in ("name", "question", "cost", "answer"):
+        table.add_column(heading, overflow="fold")
     for entry in entries:
         question = entry.question
         what = " ".join(
@@ -92,5 +98,5 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         )
         answer = entry.answer if entry.answer is not None else "(lost in a crash)"
         name, number = entry.name or "", str(entry.number)
-        table.add_row(number, entry.time, name, what, str(entry.cost), answer)
+        table.add_row(*map(escape, (number, entry.time, name, what, str(entry.cost), answer)))
     Console().print(table)

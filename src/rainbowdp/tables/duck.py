@@ -6,7 +6,9 @@ has no windows for Arrow, and beside NumPy makes DuckDB complain of leaks when P
 
 from __future__ import annotations
 
+import csv
 import glob
+import gzip
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import date
@@ -23,7 +25,6 @@ from rainbowdp.tables.values import (
     Held,
     Real,
     check_columns,
-    check_different,
     integers,
     matches,
     not_countable,
@@ -37,6 +38,7 @@ Rows: TypeAlias = Sequence[tuple[Any, ...]]
 Run: TypeAlias = Callable[[str], Rows]
 
 _KINDS = {".csv": "CSV", ".csv.gz": "CSV", ".tsv": "TSV", ".tsv.gz": "TSV", ".parquet": "Parquet"}
+_DELIMITERS = {"CSV": ",", "TSV": "\t"}
 _LOOKED_AT = 4_000  # rows whose different values decide between two queries
 _FEW = 3_980  # more, and nearly every row has a value of its own
 _POLL = 0.1  # seconds between two looks at the progress
@@ -65,7 +67,7 @@ def count_files(
             columns = _columns(connection, files, kind)
             look = _plainly(connection)
             run = look if progress is None else _watched(connection, progress)
-            table, texts = _table(files, kind), kind != "Parquet"
+            table, texts = _table(files, kind, columns), kind != "Parquet"
             return _count(table, columns, question, run, look=look, texts=texts, ours=True)
         except duckdb.Error:  # its message may show rows, so it goes no further
             raise UnreadableTable(
@@ -114,7 +116,7 @@ def _count(
     table is a text file, where a range reads texts as numbers; ``ours`` that the connection is
     our own, where no statistics mislead about NaN.
     """
-    check_columns(question, list(types))
+    check_columns(question, list(types), public=not texts)
     assert question.column is not None
     column, type_ = quoted(question.column, '"'), types[question.column]
     ranges = isinstance(question.groups[0][1], Between)
@@ -200,25 +202,55 @@ def _suffix(file: str) -> str:
     raise UnreadableTable(f"the name of a file must end in {', '.join(_KINDS)}, got {file}")
 
 
-def _table(files: Sequence[str], kind: str, header: bool = True) -> str:
-    """The files as one table; every column of a text file is text."""
+def _table(files: Sequence[str], kind: str, columns: Mapping[str, str]) -> str:
+    """The files as one table; every column of a text file is text.
+
+    Nothing about a text file is guessed from its rows: a guess that one record can change would
+    change the counts of all others. Quotes are double, a row that is too long or too short is
+    read as far as it goes.
+    """
     listed = ", ".join(quoted(glob.escape(file), "'") for file in files)
     if kind == "Parquet":
         return f"read_parquet([{listed}])"
-    tab = ", sep = '\t'" if kind == "TSV" else ""
-    return f"read_csv([{listed}], all_varchar = true, header = {header}{tab})"
+    names = ", ".join(f"{quoted(name, chr(39))}: 'VARCHAR'" for name in columns)
+    return (
+        f"read_csv([{listed}], auto_detect = false, header = true, skip = 0, comment = '', "
+        f"delim = {quoted(_DELIMITERS[kind], chr(39))}, quote = '\"', escape = '\"', "
+        f"columns = {{{names}}}, null_padding = true, strict_mode = false, ignore_errors = true)"
+    )
 
 
 def _columns(
     connection: duckdb.DuckDBPyConnection, files: Sequence[str], kind: str
 ) -> dict[str, str]:
     """The names of the columns and their types."""
-    if kind != "Parquet":  # DuckDB renames the second of two columns of one name
-        first = f"FROM {_table(files[:1], kind, header=False)} LIMIT 1"
-        for row in connection.execute(first).fetchall():
-            check_different([name for name in row if name is not None])
-    described = connection.execute(f"DESCRIBE FROM {_table(files, kind)}").fetchall()
-    return {name: type_ for name, type_, *_ in described}
+    if kind == "Parquet":
+        described = connection.execute(f"DESCRIBE FROM {_table(files, kind, {})}").fetchall()
+        return {name: type_ for name, type_, *_ in described}
+    headers = {tuple(_header(file, kind)) for file in files}
+    if len(headers) > 1:
+        raise UnreadableTable("the files of a table must have one header, got different ones")
+    (names,) = headers
+    if len(set(names)) != len(names):
+        raise UnreadableTable(
+            "the columns of a table must have different names, got one twice in its first line"
+        )
+    return dict.fromkeys(names, "VARCHAR")
+
+
+def _header(file: str, kind: str) -> list[str]:
+    """The first line of a text file: the names of its columns."""
+    opener = gzip.open if file.lower().endswith(".gz") else open
+    try:
+        with opener(file, "rt", encoding="utf-8-sig", newline="") as lines:
+            names = next(csv.reader(lines, delimiter=_DELIMITERS[kind]), [])
+    except (OSError, EOFError, ValueError, csv.Error):
+        names = []
+    if not names:
+        raise UnreadableTable(
+            f"a {kind} file must begin with a line of column names in UTF-8, got none in {file}"
+        )
+    return names
 
 
 def _plainly(connection: duckdb.DuckDBPyConnection) -> Run:

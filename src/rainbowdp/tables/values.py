@@ -157,17 +157,21 @@ def check_different(names: Sequence[str]) -> None:
         )
 
 
-def check_columns(question: Question, names: Sequence[str]) -> None:
-    """Raise unless a table has the question's columns, once each."""
+def check_columns(question: Question, names: Sequence[str], *, public: bool = True) -> None:
+    """Raise unless a table has the question's columns, once each.
+
+    Names that are not ``public`` are not shown: a file without a header begins with a record.
+    """
     check_different(names)
     if question.column is None:
         raise UnreadableTable(
-            "counting a table needs a question that names a column, got one without; "
-            f"the columns are {_shown(names)}"
+            "counting a table needs a question that names a column, got one without"
+            + (f"; the columns are {_shown(names)}" if public else "")
         )
     for name in (question.column, question.person):
         if name is not None and name not in names:
-            raise UnreadableTable(f"there is no column {name!r}, the columns are {_shown(names)}")
+            there = f"the columns are {_shown(names)}" if public else "look at its first line"
+            raise UnreadableTable(f"there is no column {name!r}, {there}")
 
 
 def not_countable(question: Question, type_: object) -> UnreadableTable:
