@@ -266,6 +266,6 @@ def _margins(mechanism: QuestionMechanism) -> Iterable[int]:
     while True:
         for step in (1, 2, 3, 5):
             yield step * scale
-            if mechanism.by_margin([step * scale])[0][1] > 0.9999 or step * scale > 10**9:
+            if mechanism.by_margin([step * scale])[0][1] > 0.9999 or step * scale >= 10**6:
                 return
         scale *= 10

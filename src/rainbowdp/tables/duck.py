@@ -207,7 +207,7 @@ def _table(files: Sequence[str], kind: str, columns: Mapping[str, str]) -> str:
 
     Nothing about a text file is guessed from its rows: a guess that one record can change would
     change the counts of all others. Quotes are double, a row that is too long or too short is
-    read as far as it goes.
+    read as far as it goes. One thread, since several have to guess where a record begins.
     """
     listed = ", ".join(quoted(glob.escape(file), "'") for file in files)
     if kind == "Parquet":
@@ -216,7 +216,8 @@ def _table(files: Sequence[str], kind: str, columns: Mapping[str, str]) -> str:
     return (
         f"read_csv([{listed}], auto_detect = false, header = true, skip = 0, comment = '', "
         f"delim = {quoted(_DELIMITERS[kind], chr(39))}, quote = '\"', escape = '\"', "
-        f"columns = {{{names}}}, null_padding = true, strict_mode = false, ignore_errors = true)"
+        f"columns = {{{names}}}, null_padding = true, strict_mode = false, ignore_errors = true, "
+        "parallel = false)"
     )
 
 
