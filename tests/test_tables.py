@@ -418,6 +418,7 @@ RECORDS = st.one_of(
     st.sampled_from(
         ["red", "blue", "green", "'", "'tis", "dogs'", '"', 'say ""', ";", "a;b", "#x"]
     ),
+    st.just("a\nred,b\nblue"),
     st.text(st.characters(codec="utf-8", exclude_characters="\x00\r\n"), max_size=4),
 )
 
