@@ -443,3 +443,23 @@ def test_one_record_of_a_csv_file_changes_no_other(
     plain = {v: sum(row[0] == v for row in rows) for v in question.answers}
     assert found[0] == plain
     assert found[1] == {v: n + (other[0] == v) for v, n in plain.items()}
+
+
+@pytest.mark.parametrize(
+    ("before", "last"),
+    [
+        (["red"] * 30 + ["'"] + ["blue"] * 60, "'"),  # two of them look like quotes
+        (["red", "red", "'", "red", "red", "'", "'", "blue", "'", "red"], "; ; ;"),
+        (["red", "red", "blue"], "Ann Smith;x"),  # looks like a header with another delimiter
+        (["red", "red", "blue"], "# note"),
+    ],
+)
+def test_a_record_that_misleads_a_guess_changes_no_other(
+    tmp_path: Path, before: list[str], last: str
+) -> None:
+    question = Winner(["red", "blue"], "choice")
+    plain = {v: before.count(v) for v in question.answers}
+    for number, rows in enumerate((before, [*before, last], [*before, "green"])):
+        file = tmp_path / f"{number}.csv"
+        file.write_text("\n".join(["choice", *rows]) + "\n")
+        assert count(file, question) == plain
