@@ -205,9 +205,8 @@ class ExactMechanism:
 def exact_step(curve: TradeOff, row: Weights) -> Weights:
     """The best integer row next to ``row`` (both in preference order) under a rational curve."""
     total = sum(row)
-    ends = [allowed(curve, end, total) for end in accumulate(row)]
-    target = [end - start for start, end in zip([Fraction(0), *ends], ends, strict=False)]
-    moved = [_towards(mass, weight) for mass, weight in zip(target, row, strict=True)]
+    ends = [(0, 1), *(_allowed(curve, end, total) for end in accumulate(row))]
+    moved = [_towards(weight, *ends) for weight, *ends in zip(row, ends, ends[1:], strict=False)]
     missing = total - sum(moved)
     places = range(len(row)) if missing > 0 else reversed(range(len(row)))
     for place in places:
@@ -219,19 +218,24 @@ def exact_step(curve: TradeOff, row: Weights) -> Weights:
     return tuple(moved)
 
 
-def _towards(mass: Fraction, weight: int) -> int:
-    """``mass`` rounded towards the integer ``weight``."""
-    whole = mass.numerator // mass.denominator
-    return whole if mass >= weight or whole == mass else whole + 1
+def _towards(weight: int, start: tuple[int, int], end: tuple[int, int]) -> int:
+    """The mass from ``start`` to ``end`` (numerators, denominators), rounded towards ``weight``."""
+    mass, unit = end[0] * start[1] - start[0] * end[1], start[1] * end[1]
+    whole, rest = divmod(mass, unit)
+    return whole if whole >= weight or not rest else whole + 1
 
 
 def allowed(curve: TradeOff, weight: int, total: int) -> Fraction:
     """φ at weight/total, times total, exactly."""
-    level = Fraction(weight, total)
-    knots = curve.knots
-    place = min(max(bisect_left(knots, (level, Fraction(0))), 1), len(knots) - 1)
-    (x0, y0), (x1, y1) = knots[place - 1], knots[place]
-    return total * (1 - y0 + (y0 - y1) * (level - x0) / (x1 - x0))
+    return Fraction(*_allowed(curve, weight, total))
+
+
+def _allowed(curve: TradeOff, weight: int, total: int) -> tuple[int, int]:
+    """``allowed`` as numerator and denominator; to reduce them costs more than all the rest."""
+    chords = curve.chords
+    place = bisect_left(chords, weight, key=lambda c: c[3].numerator * total // c[3].denominator)
+    slope, rise, unit, _ = chords[min(place, len(chords) - 1)]
+    return slope * weight + rise * total, unit
 
 
 def ladder(

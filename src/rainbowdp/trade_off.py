@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -55,6 +56,20 @@ class TradeOff(PiecewiseLinear):
     def lines(self) -> tuple[Line, ...]:
         """φ = 1 − f as lines, one for each edge of the polygon."""
         return tuple(_chord(*ends) for ends in itertools.pairwise(self.knots))
+
+    @cached_property
+    def chords(self) -> tuple[tuple[int, int, int, Fraction], ...]:
+        """φ = 1 − f on each edge in integers (slope, rise, unit), and where the edge ends.
+
+        φ(w/t)·t = (slope·w + rise·t)/unit for whole w and t.
+        """
+        found = []
+        for (x0, y0), (x1, y1) in itertools.pairwise(self.knots):
+            slope = (y0 - y1) / (x1 - x0)
+            rise = 1 - y0 - slope * x0
+            unit = math.lcm(slope.denominator, rise.denominator)
+            found.append((int(slope * unit), int(rise * unit), unit, x1))
+        return tuple(found)
 
 
 def _chord(start: Point, end: Point) -> Line:
