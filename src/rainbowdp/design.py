@@ -147,6 +147,10 @@ def _worths(
                     raise RainbowError(f"weights must be finite and at least 0, got {weight}")
                 worth = utility.worths((region.label, depth), region.rainbow)
                 table[min(depth, levels)] += weight * np.asarray(worth)
+        elif utility.places is not None:  # the same for all datasets, so counting them is enough
+            here = depths[(numbers == number) & np.isfinite(depths)]
+            counts = np.bincount(np.minimum(here, levels).astype(np.int64), minlength=len(table))
+            table += np.outer(counts, utility.worths(None, region.rainbow))
         else:
             for place in np.flatnonzero((numbers == number) & np.isfinite(depths)):
                 worth = utility.worths(graph.datasets[int(place)], region.rainbow)
