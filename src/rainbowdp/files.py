@@ -11,7 +11,8 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,18 @@ def save(mechanism: ExactMechanism, path: str | os.PathLike[str]) -> Path:
     content = describe(mechanism)
     content["checksum"] = checksum(content)
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    with whole_file(target) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return target
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """A draft to write: it takes the name ``target`` once all is on disk, or vanishes."""
     draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        with draft.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
+        yield draft
+        with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.replace(target)
         _sync_folder(target.parent)
@@ -47,7 +55,6 @@ def save(mechanism: ExactMechanism, path: str | os.PathLike[str]) -> Path:
         raise InvalidFile(f"a mechanism file must be writable, got {target}: {why}") from error
     finally:
         draft.unlink(missing_ok=True)
-    return target
 
 
 def _sync_folder(folder: Path) -> None:
