@@ -26,6 +26,7 @@ from rainbowdp.boundary import BoundaryCondition
 from rainbowdp.compare import Comparison, compare
 from rainbowdp.continuous import Continuous
 from rainbowdp.design import Design, design
+from rainbowdp.edge_files import read_graph
 from rainbowdp.errors import (
     BudgetExceeded,
     InvalidBoundary,
@@ -51,11 +52,13 @@ from rainbowdp.graph import RainbowGraph
 from rainbowdp.guarantee import DP
 from rainbowdp.mechanism import Mechanism, dominates, relate
 from rainbowdp.morphism import Morphism, boundary_morphism
+from rainbowdp.node_files import read_labels, read_rainbows
 from rainbowdp.optimal import optimal, optimal_line
 from rainbowdp.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
 from rainbowdp.rainbow import Utility
 from rainbowdp.release import Release, ask
+from rainbowdp.sites import NearestSites, nearest_sites
 from rainbowdp.tables import SQLTable
 from rainbowdp.trade_off import TradeOff
 
@@ -85,6 +88,7 @@ __all__ = [
     "Mechanism",
     "MissingExtra",
     "Morphism",
+    "NearestSites",
     "NotAMorphism",
     "Programmed",
     "Quantile",
@@ -108,6 +112,7 @@ __all__ = [
     "exponential",
     "inverse_sensitivity",
     "load",
+    "nearest_sites",
     "optimal",
     "optimal_line",
     "optimum",
@@ -117,6 +122,9 @@ __all__ = [
     "propose_test_release",
     "proximity",
     "randomized_response",
+    "read_graph",
+    "read_labels",
+    "read_rainbows",
     "refute",
     "relate",
     "report_noisy_max",

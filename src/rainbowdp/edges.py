@@ -4,29 +4,120 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
 
+_SPARSE = 8  # ids spread wider than this many times their number are sorted, not marked
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Edges:
-    """Pairs of positions (with ``names``: the node at each position) or pairs of bare names."""
+    """Pairs of positions (with ``names``: the node at each position) or pairs of bare names.
+
+    ``weights`` are the lengths of the edges, where they have any.
+    """
 
     pairs: NDArray[Any] | list[tuple[Hashable, Hashable]]
     names: Sequence[Hashable] | None = None
+    weights: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        nodes = "" if self.names is None else f"{len(self.names)} nodes, "
+        weighted = "" if self.weights is None else ", weighted"
+        return f"Edges({nodes}{len(self.pairs)} edges{weighted})"
+
+
+class Ids(Sequence[int]):
+    """Whole numbers in rising order, kept as one array."""
+
+    def __init__(self, rising: NDArray[Any]) -> None:
+        self.array = rising
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> Ids: ...
+    def __getitem__(self, place: int | slice) -> int | Ids:
+        return Ids(self.array[place]) if isinstance(place, slice) else int(self.array[place])
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int) and place_of(self, value) is not None
+
+
+def place_of(ids: range | Ids, value: int) -> int | None:
+    """Where ``value`` stands among ``ids``, without a dictionary; None where it does not."""
+    if isinstance(ids, range):
+        return ids.index(value) if value in ids else None
+    if not len(ids) or not ids[0] <= value <= ids[-1]:
+        return None
+    place = int(np.searchsorted(ids.array, value))
+    return place if ids.array[place] == value else None
+
+
+def numbered(ids: NDArray[Any]) -> Edges:
+    """Pairs of ids, none negative, as positions among the ids that occur.
+
+    The names are a range where no id between the first and the last is missing, and the pairs
+    are then the given array itself if they start from 0.
+    """
+    if not ids.size:
+        return Edges(np.empty((0, 2), dtype=np.uint32), range(0))
+    lowest, highest = int(ids.min()), int(ids.max())
+    if highest - lowest > _SPARSE * ids.size:
+        names, places = np.unique(ids, return_inverse=True)
+        return Edges(places.reshape(ids.shape).astype(_fitting(len(names))), Ids(names))
+    occurs = np.zeros(highest - lowest + 1, dtype=np.bool_)
+    for column in ids.T:
+        occurs[column - lowest if lowest else column] = True
+    if not occurs.all():
+        place = np.cumsum(occurs, dtype=_fitting(len(occurs))) - 1
+        return Edges(place[ids - lowest], Ids(np.flatnonzero(occurs) + lowest))
+    names_in_a_row = range(lowest, highest + 1)
+    return Edges(ids - ids.dtype.type(lowest) if lowest else ids, names_in_a_row)
+
+
+def _fitting(size: int) -> type[np.uint32] | type[np.int64]:
+    """The smaller type of positions below ``size``."""
+    return np.uint32 if size <= 1 << 32 else np.int64
+
+
+def placed(edges: Any) -> Edges:
+    """Any edges as pairs of positions.
+
+    Bare pairs name their nodes in order of appearance; an array has the nodes from 0 to its
+    largest number.
+    """
+    loaded = read_edges(edges)
+    if loaded.names is not None:
+        return loaded
+    if isinstance(loaded.pairs, np.ndarray):
+        if loaded.pairs.size and loaded.pairs.min() < 0:
+            raise InvalidGraph(f"nodes must be numbers from 0, got {loaded.pairs.min()}")
+        return Edges(loaded.pairs, range(int(loaded.pairs.max()) + 1 if loaded.pairs.size else 0))
+    place: dict[Hashable, int] = {}
+    try:
+        pairs = [[place.setdefault(end, len(place)) for end in pair] for pair in loaded.pairs]
+    except TypeError:
+        raise InvalidGraph("names of datasets must be hashable, got some that are not") from None
+    return Edges(np.array(pairs, dtype=np.int64).reshape(-1, 2), list(place))
 
 
 def read_edges(edges: Any) -> Edges:
-    """Edges from pairs, an (m, 2) array, a SciPy sparse matrix or a graph of another library.
+    """Edges from pairs, an (m, 2) array, a SciPy sparse matrix, a file or another library's graph.
 
     Directed graphs are read as undirected, since being neighbours is mutual. igraph vertices go
     by their ``name`` if they have one; rustworkx nodes by their payloads where these are
     distinct and hashable, otherwise by their indices.
     """
+    if isinstance(edges, Edges):
+        return edges
     libraries = {base.__module__.partition(".")[0] for base in type(edges).__mro__}
     if "networkx" in libraries:
         names = list(edges.nodes)

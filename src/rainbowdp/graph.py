@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.edges import Edges, read_edges
+from rainbowdp.edges import Edges, Ids, place_of, read_edges
 from rainbowdp.engines import plain
 from rainbowdp.errors import InvalidGraph, UnknownDataset
 from rainbowdp.rainbow import Answer, Dataset, Rainbow, as_rainbow, show
@@ -28,8 +28,9 @@ Value = TypeVar("Value")
 class RainbowGraph:
     """Datasets, who neighbours whom, and which answers each dataset prefers.
 
-    ``edges``: pairs of datasets, an (m, 2) integer array, a SciPy sparse matrix, or a networkx,
-    igraph or rustworkx graph. Edges are undirected; loops and repeats are harmless.
+    ``edges``: pairs of datasets, an (m, 2) integer array, a SciPy sparse matrix, a networkx,
+    igraph or rustworkx graph, or what ``rb.read_graph`` read from a file. Edges are undirected;
+    loops and repeats are harmless.
 
     ``rainbows``: a mapping from dataset to rainbow, or a sequence of rainbows for the datasets
     0, 1, 2, … With ``labels`` (dataset → label, in the same two forms) the regions are the
@@ -112,9 +113,9 @@ class RainbowGraph:
         return self._find(dataset) is not None
 
     def _find(self, dataset: Dataset) -> int | None:
-        if isinstance(self.datasets, range):
+        if isinstance(self.datasets, range | Ids):
             whole = isinstance(dataset, int | np.integer) and not isinstance(dataset, bool)
-            return int(dataset) if whole and 0 <= int(dataset) < len(self) else None
+            return place_of(self.datasets, int(dataset)) if whole else None
         return self._place.get(dataset) if isinstance(dataset, Hashable) else None
 
     @cached_property

@@ -11,6 +11,7 @@ import typer
 from rainbowdp.cli.ask import asking
 from rainbowdp.cli.check import check
 from rainbowdp.cli.compare import compare
+from rainbowdp.cli.design import design
 from rainbowdp.cli.ledger import ledgers
 from rainbowdp.cli.output import Group
 from rainbowdp.cli.reproduce import reproduce
@@ -27,6 +28,7 @@ app.add_typer(asking, name="ask")
 app.add_typer(ledgers, name="ledger")
 app.command()(check)
 app.command()(compare)
+app.command()(design)
 app.command()(reproduce)
 
 
@@ -48,7 +50,7 @@ def rainbow(
     """The provably best private answer from a finite set: rainbow differential privacy.
 
     `rainbow ask` takes a table and a question and gives one private answer; `rainbow ledger` keeps
-    the record of what privacy has been spent.
+    the record of what privacy has been spent; `rainbow design` makes a mechanism for a graph.
     """
 
 

@@ -13,11 +13,16 @@ from typing import Annotated, Any
 import typer
 
 from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity
-from rainbowdp.cli.output import AsJson, Group, print_facts, print_json, progress_bar
-from rainbowdp.errors import LedgerError, RainbowError, UnreadableTable
+from rainbowdp.cli.output import (
+    AsJson,
+    Group,
+    guarantee_from,
+    print_facts,
+    print_json,
+    progress_bar,
+)
+from rainbowdp.errors import LedgerError, UnreadableTable
 from rainbowdp.files import describe_guarantee
-from rainbowdp.gaussian import GaussianDP
-from rainbowdp.guarantee import DP, Guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
 from rainbowdp.release import Release, ask
 from rainbowdp.tables import SQLTable
@@ -39,18 +44,6 @@ class Rule(StrEnum):
 
 
 Column = Annotated[str, typer.Option(help="The column that holds the values.")]
-
-
-def _guarantee(epsilon: str | None, delta: str, mu: str | None) -> Guarantee:
-    if epsilon is not None and mu is not None:
-        raise RainbowError("a question needs either --epsilon or --mu, got both")
-    if epsilon is not None:
-        return DP(epsilon, delta)
-    if mu is None:
-        raise RainbowError("a question needs either --epsilon or --mu, got none")
-    if delta != "0":
-        raise RainbowError(f"--delta goes with --epsilon, got --mu {mu} with --delta {delta}")
-    return GaussianDP(mu)
 
 
 def _ask(
@@ -105,7 +98,7 @@ def _ask(
         Rule.homogeneous: homogeneous,
         Rule.proximity: proximity,
     }
-    mechanism = rules[rule](question, _guarantee(epsilon, delta, mu))
+    mechanism = rules[rule](question, guarantee_from(epsilon, delta, mu))
     if explain:
         _explain(mechanism, as_json)
         return

@@ -1,4 +1,4 @@
-"""What the commands share: errors in one line, facts for people, JSON for programs."""
+"""What the commands share: guarantees, errors in one line, facts for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from rainbowdp.errors import RainbowError
+from rainbowdp.gaussian import GaussianDP
+from rainbowdp.guarantee import DP, Guarantee
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -26,6 +28,19 @@ class Group(TyperGroup):
         except RainbowError as error:
             typer.echo(f"rainbow: {error}", err=True)
             raise typer.Exit(2) from None
+
+
+def guarantee_from(epsilon: str | None, delta: str, mu: str | None) -> Guarantee:
+    """The guarantee that the options ask for."""
+    if epsilon is not None and mu is not None:
+        raise RainbowError("a guarantee needs either --epsilon or --mu, got both")
+    if epsilon is not None:
+        return DP(epsilon, delta)
+    if mu is None:
+        raise RainbowError("a guarantee needs either --epsilon or --mu, got none")
+    if delta != "0":
+        raise RainbowError(f"--delta goes with --epsilon, got --mu {mu} with --delta {delta}")
+    return GaussianDP(mu)
 
 
 def print_json(content: Any) -> None:

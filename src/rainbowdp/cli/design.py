@@ -1,0 +1,229 @@
+"""``rainbow design``: an edge file in, a checked mechanism file out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from enum import StrEnum
+from math import floor
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rainbowdp.cli.output import AsJson, guarantee_from, print_facts, print_json, progress_bar
+from rainbowdp.errors import RainbowError
+
+if TYPE_CHECKING:
+    from rainbowdp.edges import Edges
+    from rainbowdp.graph import RainbowGraph
+    from rainbowdp.guarantee import Guarantee
+    from rainbowdp.placement import Placement
+
+
+class Rule(StrEnum):
+    """The mechanisms to choose from."""
+
+    optimal = "optimal"
+    proximity = "proximity"
+
+
+def design(
+    edges: Annotated[
+        Path,
+        typer.Argument(
+            help="The graph: .gr (PACE or DIMACS, also .gz or .xz), .parquet, .csv or .npy."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", help="The mechanism file; the nodes go beside it, ending in .parquet."
+        ),
+    ],
+    sites: Annotated[
+        str | None,
+        typer.Option(
+            help="Label nodes by the nearest of these: 17,5000 or Bellevue=17,Sinai=5000."
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Or a file of labels: columns node and label, or .npy.")
+    ] = None,
+    rainbows: Annotated[
+        Path | None,
+        typer.Option(help="For --labels: a table of each label and its answers, best first."),
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="ε between neighbours, exactly as written: 1, 0.5 or 1/3.")
+    ] = None,
+    delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
+    mu: Annotated[str | None, typer.Option(help="μ, for Gaussian privacy instead of ε.")] = None,
+    rule: Annotated[
+        Rule,
+        typer.Option(
+            "--mechanism",
+            help="The optimum for the boundary, or proximity, which needs a larger ε.",
+        ),
+    ] = Rule.optimal,
+    boundary: Annotated[
+        str,
+        typer.Option(
+            help="The rows where regions touch: 'worst' makes the least sure one as sure as "
+            "possible, 'total' the sum over all nodes, 'symmetric' needs no program; or the row "
+            "itself, first choice first: 0.6,0.3,0.1."
+        ),
+    ] = "worst",
+    columns: Annotated[
+        str | None, typer.Option(help="The two ends of an edge, where a table has more columns.")
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="The column of lengths; sites are then nearest by length.")
+    ] = None,
+    weighted: Annotated[
+        bool, typer.Option("--weighted", help="Nearest by the lengths of a DIMACS file.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Design a private mechanism for a graph, and prove it.
+
+    Nodes are places, neighbours are one edge apart, and the answer is the region: the nearest
+    site, or a label of your own. Writes two files: the mechanism, as readable JSON that proves
+    itself, and for each node its region and depth, which are all that a device needs to draw its
+    answer. Each appears whole or not at all.
+
+    A tie goes to the site listed first. So does a node that no site reaches.
+
+    Example: `rainbow design roads.gr.xz --sites 17,5000,9000 --epsilon 0.1 -o hospitals.json`
+
+    Then on a phone at depth 4 in the region of 5000:
+    `rb.load("hospitals.json").release((5000, 4))`
+    """
+    from rainbowdp.edge_files import read_graph
+
+    started = time.perf_counter()
+    guarantee = guarantee_from(epsilon, delta, mu)
+    if (sites is None) == (labels is None):
+        raise RainbowError("a design needs either --sites or --labels, got both or none")
+    if (labels is None) != (rainbows is None):
+        raise RainbowError("--labels and --rainbows go together, got one without the other")
+    if not out.absolute().parent.is_dir():
+        raise RainbowError(f"the folder of --out must exist, got {out}")
+    ends = None if columns is None else [name.strip() for name in columns.split(",")]
+    loaded = read_graph(edges, columns=ends, weight=weight)
+    unreached = 0
+    if sites is not None:
+        graph, unreached = _by_sites(loaded, _sites(sites), weighted or weight is not None)
+    else:
+        assert labels is not None
+        assert rainbows is not None
+        graph = _by_labels(loaded, labels, rainbows)
+    placement = _placement(graph, guarantee, rule, boundary)
+    written = placement.save(out)
+    seconds = time.perf_counter() - started
+    _show(placement, unreached, written, seconds, as_json)
+
+
+def _sites(text: str) -> dict[Any, int]:
+    """Names and nodes from ``17,5000`` or ``Bellevue=17,Sinai=5000``."""
+    found: dict[Any, int] = {}
+    for part in text.split(","):
+        name, _, node = part.rpartition("=")
+        if not node.strip().isdigit():
+            raise RainbowError(
+                f"a site must be a node or NAME=NODE, a whole number, got {part.strip()!r}"
+            )
+        key = name.strip() or int(node)
+        if key in found:
+            raise RainbowError(f"sites must be different, got {key!r} twice")
+        found[key] = int(node)
+    return found
+
+
+def _by_sites(loaded: Edges, sites: dict[Any, int], weighted: bool) -> tuple[RainbowGraph, int]:
+    from rainbowdp.graph import RainbowGraph
+    from rainbowdp.sites import nearest_sites
+
+    with progress_bar("Finding the nearest sites") as progress:
+        near = nearest_sites(loaded, sites, weighted=weighted, progress=progress)
+    return RainbowGraph(loaded, near.rainbows, near.names, labels=near.labels), near.unreached
+
+
+def _by_labels(loaded: Edges, labels: Path, rainbows: Path) -> RainbowGraph:
+    from rainbowdp.graph import RainbowGraph
+    from rainbowdp.node_files import read_labels, read_rainbows
+
+    marks = read_labels(labels, loaded)
+    return RainbowGraph(loaded, read_rainbows(rainbows, sorted(set(marks.tolist()))), labels=marks)
+
+
+def _placement(graph: RainbowGraph, guarantee: Guarantee, rule: Rule, boundary: str) -> Placement:
+    from rainbowdp.boundary import BoundaryCondition
+    from rainbowdp.design import design as designed
+    from rainbowdp.placement import place_by_margins, place_optimal
+
+    if rule is Rule.proximity:
+        if boundary != "worst":
+            raise RainbowError(f"proximity has no --boundary to choose, got {boundary}")
+        return place_by_margins(graph, guarantee)
+    condition: BoundaryCondition | Sequence[str] | None = None
+    if boundary == "total":
+        condition = designed(graph, guarantee).boundary
+    elif boundary == "symmetric":
+        condition = BoundaryCondition.symmetric(graph, guarantee)
+    elif boundary != "worst":
+        condition = [part.strip() for part in boundary.split(",")]
+    return place_optimal(graph, guarantee, condition)
+
+
+def _show(
+    placement: Placement,
+    unreached: int,
+    written: tuple[Path, Path],
+    seconds: float,
+    as_json: bool,
+) -> None:
+    from rainbowdp.files import describe_guarantee
+
+    graph, exact, truth = placement.graph, placement.exact, placement.truth
+    depths = [region.deepest for region in graph.regions.values() if region.deepest is not None]
+    certain = sum(region.unbounded for region in graph.regions.values())
+    mechanism, nodes = (str(path) for path in written)
+    if as_json:
+        print_json(
+            {
+                "nodes": len(graph),
+                "edges": graph.edge_count,
+                "regions": len(graph.regions),
+                "touching": len(graph.touching),
+                "deepest": max(depths, default=None),
+                "certain": certain,
+                "unreached": unreached,
+                "guarantee": describe_guarantee(exact.guarantee),
+                "truth": {"least": float(truth.min()), "mean": float(truth.mean())},
+                "proof": exact.proof.statement,
+                "mechanism": mechanism,
+                "places": nodes,
+                "seconds": round(seconds, 3),
+            }
+        )
+        return
+    deepest = f"at most {max(depths)} deep" if depths else "none with a boundary"
+    facts = {
+        "graph": f"{len(graph):,} nodes, {graph.edge_count:,} edges",
+        "regions": f"{len(graph.regions):,}, {len(graph.touching):,} pairs touching, {deepest}",
+        "guarantee": f"{exact.guarantee}, neighbours {exact.neighbours}",
+        "true answer": f"{_percent(truth.min())} at least, {_percent(truth.mean())} on average",
+        "proved": f"exactly, {exact.proof.statement}; checked on every edge",
+    }
+    if certain:
+        facts["certain"] = f"{certain:,} nodes reach no other region and answer without noise"
+    if unreached:
+        facts["unreached"] = f"{unreached:,} nodes that no site reaches go to the first site"
+    facts["mechanism"] = mechanism
+    facts["nodes"] = f"{nodes}: node, region, {', '.join(placement.places)}"
+    print_facts(facts)
+
+
+def _percent(share: float) -> str:
+    return f"{floor(share * 1e4) / 100:.2f}%"  # rounded down: no private answer is certain

@@ -1,0 +1,239 @@
+"""Columns of numbers and names out of CSV, TSV and Parquet files, through DuckDB.
+
+What DuckDB reads it reads out of core and on all processors. What it refuses is looked at again,
+slowly, to say which line is at fault.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import InvalidGraph
+from rainbowdp.tables.query import quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+Found = TypeVar("Found")
+
+SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+# The cast alone would take 1.5 for 2, and 1_000 or 0x1F for numbers.
+_SPELLED = r"CASE WHEN regexp_full_match({0}, '\s*[0-9]+\s*') THEN TRY_CAST({0} AS {1}) END"
+_COUNT = "rainbowdp_row"
+_RULE = "nodes must be whole numbers from 0"
+
+
+@dataclass(frozen=True)
+class ColumnFile:
+    """A CSV, TSV or Parquet file, or a glob of Parquet files."""
+
+    path: str | PathLike[str]
+
+    @property
+    def separator(self) -> str | None:
+        """What stands between the fields of a text file; None for Parquet."""
+        name = str(self.path).lower()
+        return next((mark for ending, mark in SEPARATORS.items() if name.endswith(ending)), None)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns: those of the first line, or 1, 2, … where it holds data."""
+        if self.separator is None:
+            return list(self._types)
+        names = self._first_line
+        if self._bare:
+            return [str(number) for number in range(1, len(names) + 1)]
+        if len(set(names)) != len(names):
+            raise InvalidGraph(f"columns must have different names, got {names} in {self.path}")
+        return names
+
+    def whole_numbers(self, names: Sequence[str]) -> NDArray[Any]:
+        """The named columns, row after row, as one array of the smallest type that holds them."""
+        self._must_be_whole(names)
+        for width in ("UINTEGER", "UBIGINT"):
+            parts = ", ".join(self._whole(name, width) for name in names)
+            found = self._arrays(f"SELECT unnest([{parts}]) AS value FROM {self._table}")  # noqa: S608
+            if found is not None and not np.ma.is_masked(found["value"]):
+                return np.asarray(found["value"])
+        raise self._fault(names)
+
+    def lengths(self, name: str) -> NDArray[np.float64]:
+        """A column of lengths: finite and not negative."""
+        cast = f"TRY_CAST({_column(name)} AS DOUBLE)"
+        found = self._arrays(f"SELECT {cast} AS value FROM {self._table}")  # noqa: S608
+        lengths = np.ma.filled(found["value"], np.nan) if found is not None else np.array([np.nan])
+        if not (np.isfinite(lengths) & (lengths >= 0)).all():
+            raise InvalidGraph(
+                f"lengths must be finite numbers from 0, got others in column {name!r} "
+                f"of {self.path}"
+            )
+        return np.asarray(lengths, dtype=np.float64)
+
+    def coded(self, key: str, name: str) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
+        """A column of whole numbers, and beside each the place of its name in a list of names.
+
+        Rows without a name are left out, and rows are in no order.
+        """
+        self._must_be_whole([key])
+        keys, table = self._whole(key, "UBIGINT"), self._table
+        rows = f"SELECT {keys} AS key, {_column(name)} AS name FROM {table}"  # noqa: S608
+        known = f"SELECT DISTINCT {_column(name)} AS name FROM {table}"  # noqa: S608
+        names = self._rows(f"SELECT name FROM ({known}) WHERE name IS NOT NULL ORDER BY name")  # noqa: S608
+        found = self._arrays(
+            f"SELECT key, number FROM ({rows}) JOIN (SELECT name, "  # noqa: S608
+            f"CAST(row_number() OVER (ORDER BY name) - 1 AS UINTEGER) AS number FROM ({known}) "
+            "WHERE name IS NOT NULL) USING (name)"
+        )
+        if names is None or found is None or np.ma.is_masked(found["key"]):
+            raise self._fault([key])
+        return np.asarray(found["key"]), np.asarray(found["number"]), [name for (name,) in names]
+
+    def records(self) -> list[list[Any]]:
+        """Every row of a small table, the first line of a text file among them."""
+        if self.separator is not None:
+            return [record for _, record in self._lines()]
+        rows = self._rows(f"FROM {self._table}")
+        if rows is None:
+            raise self._unreadable()
+        return [list(row) for row in rows]
+
+    @property
+    def _bare(self) -> bool:
+        """Whether the first line holds data already: it begins with a number."""
+        return self._first_line[0].strip().lstrip("-").isdigit()
+
+    @cached_property
+    def _first_line(self) -> list[str]:
+        _, names = next(self._lines(), (0, []))
+        if not names:
+            raise InvalidGraph(f"a file must have columns, got none in {self.path}")
+        return names
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        rows = self._rows(f"DESCRIBE FROM {self._table}")
+        if rows is None:
+            raise self._unreadable()
+        return {name: type_ for name, type_, *_ in rows}
+
+    @property
+    def _table(self) -> str:
+        """The file in SQL; every column of a text file is text."""
+        if self.separator is None:
+            listed = ", ".join(_text(glob.escape(file)) for file in self._files())
+            return f"read_parquet([{listed}])"
+        typed = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in self.columns)
+        return (
+            f"read_csv({_text(glob.escape(str(self.path)))}, auto_detect = false, "
+            f"header = {str(not self._bare).lower()}, delim = {_text(self.separator)}, "
+            f"quote = '\"', escape = '\"', columns = {{{typed}}})"
+        )
+
+    def _files(self) -> list[str]:
+        path = str(self.path)
+        files = [path] if Path(path).is_file() else sorted(glob.glob(path))  # noqa: PTH207
+        if not files:
+            raise InvalidGraph(f"a graph file must be readable, got {path}: no such file")
+        return files
+
+    def _whole(self, name: str, width: str) -> str:
+        """A column as whole numbers from 0, null where it is none."""
+        spell = "TRY_CAST({0} AS {1})" if self.separator is None else _SPELLED
+        return spell.format(_column(name), width)
+
+    def _must_be_whole(self, names: Sequence[str]) -> None:
+        for name in names if self.separator is None else ():
+            if self._types[name].removeprefix("U") not in _INTEGERS:
+                raise InvalidGraph(
+                    f"nodes must be whole numbers, got column {name!r} of type "
+                    f"{self._types[name]} in {self.path}"
+                )
+
+    def _arrays(self, sql: str) -> dict[str, NDArray[Any]] | None:
+        return self._run(sql, lambda result: result.fetchnumpy())
+
+    def _rows(self, sql: str) -> list[tuple[Any, ...]] | None:
+        return self._run(sql, lambda result: result.fetchall())
+
+    def _run(self, sql: str, fetch: Callable[[duckdb.DuckDBPyConnection], Found]) -> Found | None:
+        """What a query finds, or None where the file cannot be read."""
+        import duckdb
+
+        with duckdb.connect(":memory:") as connection:
+            try:
+                return fetch(connection.execute(sql))
+            except duckdb.Error:
+                return None
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+        """The records of a text file that are not blank, each with its line."""
+        opener = gzip.open if str(self.path).lower().endswith(".gz") else open
+        try:
+            with opener(self.path, "rt", encoding="utf-8-sig", newline="") as lines:
+                reader = csv.reader(lines, delimiter=self.separator or ",")
+                for record in reader:
+                    if record:
+                        yield reader.line_num, record
+        except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise InvalidGraph(
+                f"a graph file must be readable to its end, got {self.path}: {why}"
+            ) from None
+
+    def _fault(self, names: Sequence[str]) -> InvalidGraph:
+        """What is wrong with columns that are not all whole numbers from 0, and where."""
+        return self._faulty_row(names) if self.separator is None else self._faulty_line(names)
+
+    def _faulty_row(self, names: Sequence[str]) -> InvalidGraph:
+        odd = " OR ".join(f"{self._whole(name, 'UBIGINT')} IS NULL" for name in names)
+        listed = ", ".join(map(_column, names))
+        counted = f"SELECT *, row_number() OVER () AS {_COUNT} FROM {self._table}"  # noqa: S608
+        rows = self._rows(f"SELECT {listed}, {_COUNT} FROM ({counted}) WHERE {odd} LIMIT 1")  # noqa: S608
+        if not rows:
+            return self._unreadable()
+        *values, number = rows[0]
+        shown = ", ".join("nothing" if value is None else str(value) for value in values)
+        return InvalidGraph(f"{_RULE}, got {shown} in {self.path}, row {number}")
+
+    def _faulty_line(self, names: Sequence[str]) -> InvalidGraph:
+        places = [self.columns.index(name) for name in names]
+        for line, record in islice(self._lines(), 0 if self._bare else 1, None):
+            where = f"in {self.path}, line {line}"
+            if len(record) != len(self.columns):
+                return InvalidGraph(
+                    f"a line must have {len(self.columns)} fields as the first one has, "
+                    f"got {len(record)} {where}"
+                )
+            for text in (record[place].strip() for place in places):
+                if not (text.isascii() and text.isdigit() and len(text) < 20):
+                    return InvalidGraph(f"{_RULE}, got {text or 'nothing'} {where}")
+        return self._unreadable()
+
+    def _unreadable(self) -> InvalidGraph:
+        kind = "Parquet" if self.separator is None else "a table of text with one kind of line end"
+        return InvalidGraph(
+            f"a graph file must be readable to its end, got {self.path}, which is not {kind}; "
+            "was it cut off?"
+        )
+
+
+def _column(name: str) -> str:
+    return quoted(name, '"')
+
+
+def _text(text: str) -> str:
+    return quoted(text, "'")
