@@ -159,7 +159,7 @@ def test_check_proves_a_file_again_and_refuses_a_changed_one(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "command",
     [[], ["ask"], ["ask", "winner"], ["ask", "threshold"], ["ask", "quantile"], ["check"],
-     ["compare"], ["ledger"], ["ledger", "create"], ["ledger", "balance"],
+     ["compare"], ["design"], ["ledger"], ["ledger", "create"], ["ledger", "balance"],
      ["ledger", "history"], ["reproduce"]],
 )  # fmt: skip
 def test_every_command_has_help(command: list[str]) -> None:

@@ -25,6 +25,7 @@ from rainbowdp.guarantee import Guarantee
 from rainbowdp.mechanism import Mechanism
 from rainbowdp.optimal import optimal
 from rainbowdp.proximity import proximity_weights
+from rainbowdp.tables.query import quoted
 
 MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
 
@@ -64,14 +65,18 @@ class Placement:
         if not all(type(label) is int for label in labels):
             labels = [str(label) for label in labels]
         columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.places}
-        listed = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in self.places)
+        listed = ", ".join(quoted(name, '"') for name in self.places)
+        given = {"labels": labels, "draft": str(draft), "sum": checksum(describe(self.exact))}
         with duckdb.connect(":memory:") as connection:
             connection.register("placed", columns)
-            connection.execute(
-                f"COPY (SELECT node, $labels[region + 1] AS region, {listed} FROM placed) "  # noqa: S608
-                "TO $draft (FORMAT parquet, COMPRESSION zstd, KV_METADATA {mechanism: $checksum})",
-                {"labels": labels, "draft": str(draft), "checksum": checksum(describe(self.exact))},
-            )
+            try:
+                connection.execute(
+                    f"COPY (SELECT node, $labels[region + 1] AS region, {listed} FROM placed) "  # noqa: S608
+                    "TO $draft (FORMAT parquet, COMPRESSION zstd, KV_METADATA {mechanism: $sum})",
+                    given,
+                )
+            except duckdb.IOException as error:
+                raise OSError(0, "DuckDB cannot write there") from error
 
 
 def place_optimal(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Placement:
@@ -114,7 +119,7 @@ def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
 
     Margins past the last weight are cut off there, so that none is infinite. Private for margins
     that are 0 at the true answer only and change by at most 1 between neighbours, which is
-    checked on every edge. Memory: two bytes for each node and answer.
+    checked on every edge. Memory: four bytes for each node and answer.
     """
     rule = proximity_weights(len(graph.answers), guarantee)
     truth = _first_choices(graph)[graph.region_numbers]
@@ -123,7 +128,7 @@ def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
     others = np.zeros(len(graph))
     places = {}
     for number, answer in enumerate(graph.answers):
-        found = np.minimum(graph.distances(truth == number), len(rule.steps)).astype(np.int16)
+        found = np.minimum(graph.distances(truth == number), len(rule.steps)).astype(np.int32)
         jumps = np.abs(found[edges[:, 0]] - found[edges[:, 1]]) > 1
         if jumps.any() or ((found == 0) != (truth == number)).any():
             raise InvalidMechanism(f"margins must not jump between neighbours, those of {answer!r}")

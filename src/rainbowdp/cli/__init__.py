@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from io import TextIOWrapper
 from typing import Annotated
@@ -56,6 +57,7 @@ def rainbow(
 
 def main() -> None:
     """Run the command."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that drafts are cleared away
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # ε on a terminal that cannot show it
             stream.reconfigure(errors="replace")

@@ -89,10 +89,11 @@ def design(
 
     Nodes are places, neighbours are one edge apart, and the answer is the region: the nearest
     site, or a label of your own. Writes two files: the mechanism, as readable JSON that proves
-    itself, and for each node its region and depth, which are all that a device needs to draw its
-    answer. Each appears whole or not at all.
+    itself, and for each node its region and depth (for proximity a margin for each answer), which
+    are all that a device needs to draw its answer. Each appears whole or not at all.
 
-    A tie goes to the site listed first. So does a node that no site reaches.
+    A tie goes to the site listed first, and so does a node that no site reaches. Nodes that reach
+    no other region answer without noise.
 
     Example: `rainbow design roads.gr.xz --sites 17,5000,9000 --epsilon 0.1 -o hospitals.json`
 
@@ -210,19 +211,25 @@ def _show(
         return
     deepest = f"at most {max(depths)} deep" if depths else "none with a boundary"
     facts = {
-        "graph": f"{len(graph):,} nodes, {graph.edge_count:,} edges",
-        "regions": f"{len(graph.regions):,}, {len(graph.touching):,} pairs touching, {deepest}",
+        "graph": f"{_counted(len(graph), 'node')}, {_counted(graph.edge_count, 'edge')}",
+        "regions": (
+            f"{len(graph.regions):,}, {_counted(len(graph.touching), 'pair')} touching, {deepest}"
+        ),
         "guarantee": f"{exact.guarantee}, neighbours {exact.neighbours}",
         "true answer": f"{_percent(truth.min())} at least, {_percent(truth.mean())} on average",
         "proved": f"exactly, {exact.proof.statement}; checked on every edge",
     }
     if certain:
-        facts["certain"] = f"{certain:,} nodes reach no other region and answer without noise"
+        facts["certain"] = f"{_counted(certain, 'node')} with no other region in reach: no noise"
     if unreached:
-        facts["unreached"] = f"{unreached:,} nodes that no site reaches go to the first site"
+        facts["unreached"] = f"{_counted(unreached, 'node')} with no site in reach: the first one's"
     facts["mechanism"] = mechanism
     facts["nodes"] = f"{nodes}: node, region, {', '.join(placement.places)}"
     print_facts(facts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _percent(share: float) -> str:
