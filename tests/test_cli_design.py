@@ -77,6 +77,20 @@ def test_labels_and_rainbows_from_files(tmp_path: Path) -> None:
     assert found == [(0, 1, 2), (1, 1, 1), (2, 1, 0), (3, 2, 0), (4, 2, 1)]
 
 
+def test_a_node_past_the_array_of_labels(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(LINE)
+    np.save(tmp_path / "labels.npy", np.array([1, 1, 1, 2]))
+    (tmp_path / "rainbows.csv").write_text("1,left,right\n2,right,left\n")
+    result = run(
+        str(tmp_path / "edges.csv"),
+        *("--labels", str(tmp_path / "labels.npy")),
+        *("--rainbows", str(tmp_path / "rainbows.csv")),
+        *("--epsilon", "1", "-o", str(tmp_path / "out.json")),
+    )
+    assert result.exit_code == 2
+    assert f"from 0 to 3, got 4 in {tmp_path / 'edges.csv'}, line 5" in result.output
+
+
 def test_lengths_decide_which_site_is_nearest(tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text("a,b,metres\n0,1,1\n1,2,1\n2,3,1\n3,4,9\n")
     (tmp_path / "roads.gr").write_text("p sp 5 4\na 1 2 1\na 2 3 1\na 3 4 1\na 4 5 9\n")

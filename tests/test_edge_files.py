@@ -107,6 +107,12 @@ def test_a_glob_of_parquet_files_is_one_graph(tmp_path: Path) -> None:
     parquet(tmp_path / "part-0.parquet", "SELECT 0 AS a, 1 AS b")
     parquet(tmp_path / "part-1.parquet", "SELECT 1 AS a, 2 AS b")
     assert named(rb.read_graph(tmp_path / "part-*.parquet")) == [[0, 1], [1, 2]]
+    folder = tmp_path / "spark.parquet"
+    folder.mkdir()
+    with pytest.raises(rb.InvalidGraph, match="no such file"):
+        rb.read_graph(folder)
+    (tmp_path / "part-1.parquet").rename(folder / "part-1.parquet")
+    assert named(rb.read_graph(folder)) == [[1, 2]]
 
 
 def test_nodes_that_no_edge_has(tmp_path: Path) -> None:
@@ -115,7 +121,16 @@ def test_nodes_that_no_edge_has(tmp_path: Path) -> None:
     assert rb.read_graph(path, nodes=5).names == range(5)
     with pytest.raises(rb.InvalidGraph) as refused:
         rb.read_graph(path, nodes=2)
-    assert_one_sentence(refused.value, "from 0 to 1", "[1, 2]", "edge 2", path)
+    assert_one_sentence(refused.value, "from 0 to 1, got 2", f"{path}, line 2")
+    path.write_text("from,to\n\n0,1\n7,2\n")
+    with pytest.raises(rb.InvalidGraph, match=r"got 7 in .*, line 4"):
+        rb.read_graph(path, nodes=3)
+    table = parquet(tmp_path / "edges.parquet", "SELECT 0 AS a, 9 AS b")
+    with pytest.raises(rb.InvalidGraph, match=r"got 9 in .*, row 1"):
+        rb.read_graph(table, nodes=3)
+    np.save(tmp_path / "edges.npy", np.array(PAIRS))
+    with pytest.raises(rb.InvalidGraph, match=r"from 0 to 2, got 3 in .*, row 2"):
+        rb.read_graph(tmp_path / "edges.npy", nodes=3)
 
 
 CSV = [

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import rainbowdp as rb
 from rainbowdp.edges import Edges
@@ -83,6 +84,16 @@ def test_nodes_that_no_site_reaches_go_to_the_first() -> None:
     assert near.unreached == 2
     graph = rb.RainbowGraph(np.array([[0, 1], [2, 3], [4, 5]]), near.rainbows, labels=near.labels)
     assert rb.optimal(graph, rb.DP(1))[5] == {3: 1.0, 1: 0.0}
+
+
+def test_the_numbers_of_a_matrix_are_lengths() -> None:
+    matrix = sparse.coo_array(
+        (np.array([1.0, 1.0, 9.0]), (np.array([0, 1, 2]), np.array([1, 2, 3]))), shape=(4, 4)
+    )
+    assert rb.nearest_sites(matrix, [0, 3], weighted=True).labels.tolist() == [0, 0, 0, 3]
+    assert rb.nearest_sites(matrix, [0, 3]).labels.tolist() == [0, 0, 3, 3]
+    with pytest.raises(rb.InvalidGraph, match="finite numbers from 0"):
+        rb.nearest_sites(-matrix, [0, 3], weighted=True)
 
 
 def test_progress_runs_to_the_end() -> None:

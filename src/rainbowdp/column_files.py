@@ -39,7 +39,7 @@ _RULE = "nodes must be whole numbers from 0"
 
 @dataclass(frozen=True)
 class ColumnFile:
-    """A CSV, TSV or Parquet file, or a glob of Parquet files."""
+    """A CSV, TSV or Parquet file, a glob of Parquet files or a folder of them."""
 
     path: str | PathLike[str]
 
@@ -111,6 +111,13 @@ class ColumnFile:
             raise self._unreadable()
         return [list(row) for row in rows]
 
+    def where(self, row: int) -> str:
+        """How to find a row, counted from 0: its line in a text file."""
+        if self.separator is None:
+            return f"row {row + 1}"
+        line, _ = next(islice(self._lines(), row + (not self._bare), None))
+        return f"line {line}"
+
     @property
     def _bare(self) -> bool:
         """Whether the first line holds data already: it begins with a number."""
@@ -145,7 +152,10 @@ class ColumnFile:
 
     def _files(self) -> list[str]:
         path = str(self.path)
-        files = [path] if Path(path).is_file() else sorted(glob.glob(path))  # noqa: PTH207
+        if Path(path).is_file():
+            return [path]
+        pattern = f"{glob.escape(path)}/*.parquet" if Path(path).is_dir() else path
+        files = sorted(glob.glob(pattern))  # noqa: PTH207
         if not files:
             raise InvalidGraph(f"a graph file must be readable, got {path}: no such file")
         return files

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -34,9 +34,9 @@ def read_graph(
     """The edges in a file, by the ending of its name.
 
     * ``.gr``, ``.gr.gz``, ``.gr.xz``: PACE or DIMACS; the nodes are 1, 2, … as its ``p`` line says.
-    * ``.parquet`` (also a glob of several), ``.csv``, ``.tsv`` and these with ``.gz``: two columns,
-      the ends of each edge. A text file may begin with a line of names. Where there are more
-      columns, ``columns`` names the two and ``weight`` the lengths.
+    * ``.parquet`` (also a folder or a glob), ``.csv``, ``.tsv`` and these with ``.gz``: two
+      columns, the ends of each edge. A text file may begin with a line of names. Where there are
+      more columns, ``columns`` names the two and ``weight`` the lengths.
     * ``.npy``: an array of two columns, read as a memory map.
 
     The nodes are the numbers that occur, or with ``nodes`` 0, 1, …, nodes − 1. Raises
@@ -54,7 +54,7 @@ def read_graph(
     if ending == ".npy":
         if columns or weight:
             raise InvalidGraph(f"an .npy file has no names of columns, got some for {path}")
-        return _with_nodes(_npy(Path(path)), nodes, path)
+        return _with_nodes(_npy(Path(path)), nodes, path, lambda row: f"row {row}")
     return _table_edges(ColumnFile(path), columns, weight, nodes)
 
 
@@ -91,18 +91,22 @@ def load_npy(path: Path) -> NDArray[Any]:
     return array
 
 
-def _with_nodes(ids: NDArray[Any], nodes: int | None, path: str | PathLike[str]) -> Edges:
+def _with_nodes(
+    ids: NDArray[Any],
+    nodes: int | None,
+    path: str | PathLike[str],
+    where: Callable[[int], str],
+) -> Edges:
     """The pairs with their names: the ids that occur, or all below ``nodes``."""
     if nodes is None:
         if not ids.size:
             raise InvalidGraph(f"an edge file must have at least one edge, got none in {path}")
         return numbered(ids)
-    past = ids.size and int(ids.max()) >= nodes
-    if past:
+    if ids.size and ids.max() >= nodes:
         row = int(np.flatnonzero((ids >= nodes).any(axis=1))[0])
         raise InvalidGraph(
-            f"nodes must be whole numbers from 0 to {nodes - 1}, got {ids[row].tolist()} "
-            f"as edge {row + 1} of {path}"
+            f"nodes must be whole numbers from 0 to {nodes - 1}, got {ids[row].max()} "
+            f"in {path}, {where(row)}"
         )
     return Edges(ids, range(nodes))
 
@@ -122,7 +126,8 @@ def _table_edges(
             raise InvalidGraph(
                 f"a column must be one of {_listed(names)} in {file.path}, got {name!r}"
             )
-    edges = _with_nodes(file.whole_numbers(ends).reshape(-1, 2), nodes, file.path)
+    ids = file.whole_numbers(ends).reshape(-1, 2)
+    edges = _with_nodes(ids, nodes, file.path, file.where)
     if weight is None:
         return edges
     return replace(edges, weights=file.lengths(weight))

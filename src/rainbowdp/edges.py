@@ -23,7 +23,7 @@ class Edges:
 
     pairs: NDArray[Any] | list[tuple[Hashable, Hashable]]
     names: Sequence[Hashable] | None = None
-    weights: NDArray[np.float64] | None = None
+    weights: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
         nodes = "" if self.names is None else f"{len(self.names)} nodes, "
@@ -139,7 +139,8 @@ def read_edges(edges: Any) -> Edges:
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InvalidGraph(f"an adjacency matrix must be square, got shape {matrix.shape}")
         kept = matrix.data != 0
-        return Edges(np.stack([matrix.row[kept], matrix.col[kept]], axis=1), range(matrix.shape[0]))
+        pairs = np.stack([matrix.row[kept], matrix.col[kept]], axis=1)
+        return Edges(pairs, range(matrix.shape[0]), matrix.data[kept])
     if isinstance(edges, np.ndarray):
         if edges.size == 0:
             return Edges(np.empty((0, 2), dtype=np.int64))

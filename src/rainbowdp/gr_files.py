@@ -68,9 +68,10 @@ def read_gr(path: Path) -> Edges:
 
 
 def _open(path: Path) -> IO[bytes]:
-    if path.suffix == ".xz":
+    packing = path.suffix.lower()
+    if packing == ".xz":
         return lzma.open(path)
-    if path.suffix == ".gz":
+    if packing == ".gz":
         return gzip.open(path)  # type: ignore[return-value]
     return path.open("rb")
 

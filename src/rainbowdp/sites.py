@@ -58,8 +58,9 @@ def nearest_sites(
     """Label every node by its nearest site, and give every site its rainbow.
 
     ``sites`` are nodes, or names with their nodes: ``{"Bellevue": 17, "Mount Sinai": 5000}``. A
-    distance counts edges, or with ``weighted`` adds up their weights. ``progress`` is called with
-    numbers from 0 to 1. Cost: one search of the graph, and one more for each site.
+    distance counts edges, or with ``weighted`` adds up their weights, which a file or a SciPy
+    matrix brings. ``progress`` is called with numbers from 0 to 1. Cost: one search of the graph,
+    and one more for each site.
 
     >>> from rainbowdp import RainbowGraph
     >>> roads = [(0, 1), (1, 2), (2, 3), (3, 4)]
@@ -113,6 +114,16 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def _checked_lengths(weights: NDArray[Any] | None) -> Floats:
+    if weights is None:
+        raise InvalidGraph(
+            "weighted distances need weights, got edges without; read them from a file or a matrix"
+        )
+    if weights.dtype.kind not in "iuf" or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise InvalidGraph("weights must be finite numbers from 0, got others")
+    return weights.astype(np.float64)
+
+
 class _Roads:
     """Edges in both directions, in compressed rows; parallel ones stay side by side."""
 
@@ -121,8 +132,6 @@ class _Roads:
 
         assert graph.names is not None
         pairs, size = np.asarray(graph.pairs), len(graph.names)
-        if weighted and graph.weights is None:
-            raise InvalidGraph("weighted distances need weights, got edges without")
         ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
         count = len(ends)
         # Sorted by counting, with the edge's number as the column, so that nothing is added up.
@@ -131,8 +140,8 @@ class _Roads:
         )
         opposite = np.concatenate([pairs[:, 1], pairs[:, 0]])[incidence.indices]
         lengths = np.ones(count)
-        if weighted and graph.weights is not None:
-            lengths = np.tile(graph.weights, 2)[incidence.indices]
+        if weighted:
+            lengths = np.tile(_checked_lengths(graph.weights), 2)[incidence.indices]
         targets = opposite.astype(incidence.indices.dtype)
         self.matrix = sparse.csr_array((lengths, targets, incidence.indptr), shape=(size, size))
 

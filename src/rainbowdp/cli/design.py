@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rainbowdp.cli.output import AsJson, guarantee_from, print_facts, print_json, progress_bar
+from rainbowdp.cli.output import (
+    AsJson,
+    guarantee_from,
+    print_facts,
+    print_json,
+    progress_bar,
+    working,
+)
 from rainbowdp.errors import RainbowError
 
 if TYPE_CHECKING:
@@ -32,7 +39,8 @@ def design(
     edges: Annotated[
         Path,
         typer.Argument(
-            help="The graph: .gr (PACE or DIMACS, also .gz or .xz), .parquet, .csv or .npy."
+            metavar="EDGES",
+            help="The graph: .gr (PACE or DIMACS, also .gz or .xz), .parquet, .csv or .npy.",
         ),
     ],
     out: Annotated[
@@ -111,7 +119,8 @@ def design(
     if not out.absolute().parent.is_dir():
         raise RainbowError(f"the folder of --out must exist, got {out}")
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
-    loaded = read_graph(edges, columns=ends, weight=weight)
+    with working(f"Reading {edges}"):
+        loaded = read_graph(edges, columns=ends, weight=weight, nodes=_counted_by(labels, edges))
     unreached = 0
     if sites is not None:
         graph, unreached = _by_sites(loaded, _sites(sites), weighted or weight is not None)
@@ -119,10 +128,21 @@ def design(
         assert labels is not None
         assert rainbows is not None
         graph = _by_labels(loaded, labels, rainbows)
-    placement = _placement(graph, guarantee, rule, boundary)
-    written = placement.save(out)
+    with working("Designing and proving the mechanism"):
+        placement = _placement(graph, guarantee, rule, boundary)
+    with working(f"Writing {out}"):
+        written = placement.save(out)
     seconds = time.perf_counter() - started
     _show(placement, unreached, written, seconds, as_json)
+
+
+def _counted_by(labels: Path | None, edges: Path) -> int | None:
+    """How many nodes an array of labels is for: it names none, so they are 0, 1, 2, …"""
+    from rainbowdp.edge_files import load_npy
+
+    if labels is None or labels.suffix != ".npy" or ".gr" in edges.suffixes:
+        return None
+    return load_npy(labels).size
 
 
 def _sites(text: str) -> dict[Any, int]:

@@ -56,6 +56,18 @@ def print_facts(facts: Mapping[str, str]) -> None:
 
 
 @contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say on a terminal what is being done, while it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[float], None] | None]:
     """A progress bar on standard error while something is read; none where nobody looks."""
     if not sys.stderr.isatty():
