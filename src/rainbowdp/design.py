@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rainbowdp.boundary import BoundaryCondition
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
@@ -136,6 +137,7 @@ def _worths(
     """For each region with a boundary: the worth of each place of its rainbow, by depth."""
     found: dict[Label, Floats] = {}
     depths, numbers = graph.depths, graph.region_numbers
+    counts = _by_depth(graph, levels)
     for number, region in enumerate(graph.regions.values()):
         if region.deepest is None:
             continue
@@ -148,9 +150,7 @@ def _worths(
                 worth = utility.worths((region.label, depth), region.rainbow)
                 table[min(depth, levels)] += weight * np.asarray(worth)
         elif utility.places is not None:  # the same for all datasets, so counting them is enough
-            here = depths[(numbers == number) & np.isfinite(depths)]
-            counts = np.bincount(np.minimum(here, levels).astype(np.int64), minlength=len(table))
-            table += np.outer(counts, utility.worths(None, region.rainbow))
+            table += np.outer(counts[number, : len(table)], utility.worths(None, region.rainbow))
         else:
             for place in np.flatnonzero((numbers == number) & np.isfinite(depths)):
                 worth = utility.worths(graph.datasets[int(place)], region.rainbow)
@@ -160,6 +160,16 @@ def _worths(
     if largest > 1e15:
         raise RainbowError(f"worths must not exceed 1e15 in total, got {largest:.3g}; scale them")
     return found
+
+
+def _by_depth(graph: RainbowGraph, levels: int) -> NDArray[np.int64]:
+    """How many datasets each region has at each depth, those past ``levels`` at that one."""
+    bounded = np.isfinite(graph.depths)
+    depths = np.minimum(graph.depths[bounded], levels).astype(np.int64)
+    width = int(depths.max(initial=0)) + 1
+    places = graph.region_numbers[bounded].astype(np.int64) * width + depths
+    size = len(graph.regions) * width
+    return np.bincount(places, minlength=size).reshape(-1, width)
 
 
 def _alike(
