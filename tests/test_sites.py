@@ -78,6 +78,13 @@ def test_bare_pairs_name_their_nodes_in_order() -> None:
     assert near.distances.tolist() == [2, 1, 0]
 
 
+def test_pairs_of_numbers_have_the_nodes_of_a_rainbow_graph() -> None:
+    roads = [(3, 2), (2, 0)]  # labels in order of appearance would be another graph's
+    near = rb.nearest_sites(roads, [3, 0])
+    graph = rb.RainbowGraph(roads, near.rainbows, labels=near.labels)
+    assert [graph.region[node] for node in (0, 2, 3)] == [0, 3, 3]
+
+
 def test_nodes_that_no_site_reaches_go_to_the_first() -> None:
     near = rb.nearest_sites(np.array([[0, 1], [2, 3], [4, 5]]), [3, 1])
     assert near.labels.tolist() == [1, 1, 3, 3, 3, 3]

@@ -119,7 +119,7 @@ def _table_edges(
     if len(ends) != 2 or (columns is None and weight is not None):
         raise InvalidGraph(
             f"an edge file must have two columns, got {_listed(names)} in {file.path}; "
-            "name the two ends with columns=(…, …)"
+            "say which two with columns"
         )
     for name in [*ends, weight] if weight else ends:
         if name not in names:

@@ -79,8 +79,9 @@ def numbered(ids: NDArray[Any]) -> Edges:
     if not occurs.all():
         place = np.cumsum(occurs, dtype=_fitting(len(occurs))) - 1
         return Edges(place[ids - lowest], Ids(np.flatnonzero(occurs) + lowest))
-    names_in_a_row = range(lowest, highest + 1)
-    return Edges(ids - ids.dtype.type(lowest) if lowest else ids, names_in_a_row)
+    if lowest:
+        ids = (ids - ids.dtype.type(lowest)).astype(_fitting(len(occurs)), copy=False)
+    return Edges(ids, range(lowest, highest + 1))
 
 
 def _fitting(size: int) -> type[np.uint32] | type[np.int64]:
@@ -91,19 +92,22 @@ def _fitting(size: int) -> type[np.uint32] | type[np.int64]:
 def placed(edges: Any) -> Edges:
     """Any edges as pairs of positions.
 
-    Bare pairs name their nodes in order of appearance; an array has the nodes from 0 to its
-    largest number.
+    Pairs of whole numbers have the nodes from 0 to the largest, as in a ``RainbowGraph``; other
+    pairs name their nodes in order of appearance.
     """
     loaded = read_edges(edges)
     if loaded.names is not None:
         return loaded
-    if isinstance(loaded.pairs, np.ndarray):
-        if loaded.pairs.size and loaded.pairs.min() < 0:
-            raise InvalidGraph(f"nodes must be numbers from 0, got {loaded.pairs.min()}")
-        return Edges(loaded.pairs, range(int(loaded.pairs.max()) + 1 if loaded.pairs.size else 0))
+    pairs: NDArray[Any] | list[Any] = loaded.pairs
+    if isinstance(pairs, list) and all(type(end) is int for pair in pairs for end in pair):
+        pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    if isinstance(pairs, np.ndarray):
+        if pairs.size and pairs.min() < 0:
+            raise InvalidGraph(f"nodes must be numbers from 0, got {pairs.min()}")
+        return Edges(pairs, range(int(pairs.max()) + 1 if pairs.size else 0))
     place: dict[Hashable, int] = {}
     try:
-        pairs = [[place.setdefault(end, len(place)) for end in pair] for pair in loaded.pairs]
+        pairs = [[place.setdefault(end, len(place)) for end in pair] for pair in pairs]
     except TypeError:
         raise InvalidGraph("names of datasets must be hashable, got some that are not") from None
     return Edges(np.array(pairs, dtype=np.int64).reshape(-1, 2), list(place))

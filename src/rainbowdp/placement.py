@@ -131,7 +131,9 @@ def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
         found = np.minimum(graph.distances(truth == number), len(rule.steps)).astype(np.int32)
         jumps = np.abs(found[edges[:, 0]] - found[edges[:, 1]]) > 1
         if jumps.any() or ((found == 0) != (truth == number)).any():
-            raise InvalidMechanism(f"margins must not jump between neighbours, those of {answer!r}")
+            raise InvalidMechanism(
+                f"margins must change by at most 1 between neighbours, got a jump for {answer!r}"
+            )
         places[f"margin {answer}"] = found
         others += weights[found]
 

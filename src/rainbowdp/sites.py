@@ -67,7 +67,7 @@ def nearest_sites(
     >>> near = nearest_sites(roads, {"north": 0, "south": 4})
     >>> near.labels.tolist()
     ['north', 'north', 'north', 'south', 'south']
-    >>> RainbowGraph(roads, near.rainbows, near.names, labels=dict(enumerate(near.labels)))
+    >>> RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
     RainbowGraph(5 datasets, 4 edges, 2 regions, 2 answers)
     """
     graph = placed(edges)
