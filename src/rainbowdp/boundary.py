@@ -106,9 +106,8 @@ class BoundaryCondition:
         """Every pair of touching regions that breaks the guarantee; empty when valid."""
         found = []
         for first, second in self.graph.touching:
-            rows = [
-                [self[label][answer] for answer in self.graph.answers] for label in (first, second)
-            ]
+            pair = (self[first], self[second])
+            rows = [[row[answer] for answer in self.graph.answers] for row in pair]
             excess = guarantee.excess(*rows)
             if excess > 0:
                 answers = tuple(self.graph.answers[a] for a in excess.answers)
