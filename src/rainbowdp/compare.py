@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity
+from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity, table
 from rainbowdp.baselines import (
     Baseline,
     exponential,
@@ -30,6 +30,7 @@ from rainbowdp.exact import Ladders, Margins
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.margin_table import MarginTable
 from rainbowdp.mechanism import Mechanism
 from rainbowdp.optimal import optimal
 from rainbowdp.proximity_graph import margins as margins_on_graph
@@ -44,6 +45,7 @@ _LARGEST_EPSILON = 64.0
 
 OURS_FOR_QUESTIONS: Mapping[str, Maker] = {
     "best": best,
+    "table": table,
     "homogeneous": homogeneous,
     "proximity": proximity,
 }
@@ -259,26 +261,37 @@ class _Tables(_Places):
         self.question, self.counts = question, counts
 
     def truth(self, mechanism: Any) -> Floats:
+        rows = self._rows(mechanism)
+        if getattr(self.question, "ties", "") == "any leader":
+            leads = self.counts == self.counts.max(axis=1, keepdims=True)
+            shared: Floats = (rows * leads).sum(axis=1)
+            return shared
+        return self._picked(rows)
+
+    def _rows(self, mechanism: Any) -> Floats:
         if isinstance(mechanism, Baseline):
-            return self._picked(mechanism.rows(self.counts, self.margins))
+            return mechanism.rows(self.counts, self.margins)
         rule = mechanism.exact_once.rule if isinstance(mechanism, QuestionMechanism) else None
+        if isinstance(rule, MarginTable):
+            return rule.rows_at(self.counts)
         if isinstance(rule, Margins):
             steps = np.array(rule.steps, dtype=np.float64) / rule.total
-            place = np.minimum(self.margins - 1, len(steps) - 1).astype(np.int64)
-            lost: Floats = np.where(self.margins > 0, steps[place], 0.0).sum(axis=1)
-            return 1 - lost
+            place = np.clip(self.margins - 1, 0, len(steps) - 1).astype(np.int64)
+            rows: Floats = np.where(self.margins > 0, steps[place], 0.0)
+            rows[np.arange(len(rows)), self.true] = 1 - rows.sum(axis=1)
+            return rows
         if isinstance(rule, Ladders) and rule.rows:
-            found = np.empty(len(self.margin))
+            found = np.empty(self.margins.shape)
             for number, answer in enumerate(self.question.answers):
-                rows = rule.rows[answer]
-                chance = np.array([row[number] / sum(row) for row in rows])
+                ladder = rule.rows[answer]
+                table = np.array([[weight / sum(row) for weight in row] for row in ladder])
                 here = self.true == number
-                depth = np.minimum(self.margin[here] - 1, len(rows) - 1).astype(np.int64)
-                found[here] = chance[depth]
+                depth = np.minimum(self.margin[here] - 1, len(table) - 1).astype(np.int64)
+                found[here] = table[depth]
             return found
         answers = self.question.answers
         shown = [mechanism[self.show(place)] for place in range(len(self.counts))]
-        return self._picked(np.array([[float(row[a]) for a in answers] for row in shown]))
+        return np.array([[float(row[a]) for a in answers] for row in shown])
 
     def show(self, place: int) -> Dataset:
         names = [name for name, _ in self.question.groups]

@@ -9,8 +9,10 @@
     ├── InvalidMechanism      a mechanism that does not fit its graph
     ├── NotAMorphism          a map that tears neighbours apart
     ├── UnknownDataset        a dataset that is not in the graph (also a KeyError)
+    │   └── NoPlace           a dataset that a rule has no row for
     ├── InvalidQuestion       a question whose answers, bins or numbers make no sense
     ├── UnreadableTable       a table that cannot be read or lacks what a question needs
+    ├── NoTable               a margin table that could not be made
     ├── InvalidFile           a mechanism file that is damaged or proves nothing
     ├── LedgerError           a ledger that cannot be opened, read or written
     │   └── BudgetExceeded    a question that costs more than is left
@@ -60,12 +62,24 @@ class UnknownDataset(RainbowError, KeyError):
     __str__ = Exception.__str__  # KeyError would print the repr of the message
 
 
+class NoPlace(UnknownDataset):
+    """What a rule has no row for."""
+
+    def __init__(self, wanted: str, place: object) -> None:
+        super().__init__(f"a dataset must be {wanted} here, got {place!r}")
+        self.wanted = wanted
+
+
 class InvalidQuestion(RainbowError):
     """A question whose answers, bins or numbers make no sense."""
 
 
 class UnreadableTable(RainbowError):
     """A table that cannot be read, or lacks what a question needs."""
+
+
+class NoTable(RainbowError):
+    """A margin table for which the solver gave nothing that can be made private."""
 
 
 class InvalidFile(RainbowError):

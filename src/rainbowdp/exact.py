@@ -22,10 +22,12 @@ from functools import cached_property
 from itertools import accumulate, combinations, product
 from typing import Any, TypeAlias
 
-from rainbowdp.errors import InvalidBoundary, InvalidMechanism, UnknownDataset
+from rainbowdp.errors import InvalidBoundary, InvalidMechanism, NoPlace, UnknownDataset
 from rainbowdp.guarantee import Guarantee
+from rainbowdp.margin_table import MarginTable
 from rainbowdp.proof import Proof, first_violation, promise_of, prove_ladders, prove_margins
 from rainbowdp.rainbow import Answer, Dataset, Rainbow
+from rainbowdp.table_proof import prove_table
 from rainbowdp.trade_off import TradeOff
 
 Weights: TypeAlias = tuple[int, ...]
@@ -76,13 +78,13 @@ class Ladders:
     def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
         """The row at ``place``, a pair of region and depth; strict, for a wrong row would leak."""
         if not (isinstance(place, tuple) and len(place) == 2 and isinstance(place[0], Hashable)):
-            raise _NoPlace("a pair (region, depth)", place)
+            raise NoPlace("a pair (region, depth)", place)
         label, depth = place
         if depth == math.inf and label in self.certain:
             total = sum(next(iter(self.rows.values()))[0]) if self.rows else 1 << BITS
             return tuple(total if a == self.certain[label] else 0 for a in answers)
         if label not in self.rows or type(depth) is not int or depth < 0:
-            raise _NoPlace("a region of the mechanism with a depth from 0", place)
+            raise NoPlace("a region of the mechanism with a depth from 0", place)
         ladder = self.rows[label]
         return ladder[min(depth, len(ladder) - 1)]
 
@@ -114,11 +116,11 @@ class Margins:
     def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the margins ``place``, exactly one of them 0."""
         if not isinstance(place, Mapping) or set(place) != set(answers):
-            raise _NoPlace("margins of all answers", place)
+            raise NoPlace("margins of all answers", place)
         if any(type(m) is not int or m < 0 for m in place.values()):
-            raise _NoPlace("margins that are whole numbers from 0", place)
+            raise NoPlace("margins that are whole numbers from 0", place)
         if list(place.values()).count(0) != 1:
-            raise _NoPlace("margins with exactly one 0, at the true answer", place)
+            raise NoPlace("margins with exactly one 0, at the true answer", place)
         last = len(self.steps) - 1
         losers = [self.steps[min(place[a] - 1, last)] if place[a] else 0 for a in answers]
         rest = self.total - sum(losers)
@@ -127,12 +129,7 @@ class Margins:
         )
 
 
-class _NoPlace(UnknownDataset):
-    """What a rule has no row for."""
-
-    def __init__(self, wanted: str, place: Any) -> None:
-        super().__init__(f"a dataset must be {wanted} here, got {place!r}")
-        self.wanted = wanted
+Rule: TypeAlias = Ladders | Margins | MarginTable
 
 
 @dataclass(frozen=True)
@@ -146,7 +143,7 @@ class ExactMechanism:
 
     guarantee: Guarantee
     answers: tuple[Answer, ...]
-    rule: Ladders | Margins
+    rule: Rule
     neighbours: str = "joined by an edge"
     question: Mapping[str, Any] | None = None
     mixing: Fraction = Fraction(0)
@@ -161,6 +158,14 @@ class ExactMechanism:
         if isinstance(self.rule, Ladders):
             self.rule.check(self.answers)
             proof = prove_ladders(self.guarantee, self.rule.rows, self.rule.touching)
+        elif isinstance(self.rule, MarginTable):
+            shape = self.rule.shape
+            if (shape.answers, shape.neighbours) != (len(self.answers), self.neighbours):
+                raise InvalidMechanism(
+                    f"a margin table must be for {len(self.answers)} answers and neighbours "
+                    f"{self.neighbours!r}, got {shape.answers} and {shape.neighbours!r}"
+                )
+            proof = prove_table(self.guarantee, self.rule)
         else:
             proof = prove_margins(
                 self.guarantee, len(self.answers), self.rule.total, self.rule.steps
@@ -173,7 +178,9 @@ class ExactMechanism:
             raise InvalidMechanism(
                 f"a mechanism must have the neighbours of its question, got {self.neighbours!r}"
             )
-        if isinstance(self.rule, Margins) or len(self.answers) == 1:
+        if isinstance(self.rule, MarginTable):
+            self._must_be_that_vote(question, self.rule)
+        if not isinstance(self.rule, Ladders) or len(self.answers) == 1:
             return
         pairs = {frozenset(pair) for pair in self.rule.touching}
         wanted = {frozenset(pair) for pair in combinations(self.answers, 2)}
@@ -183,13 +190,23 @@ class ExactMechanism:
                 f"touching, got {len(self.rule.rows)} regions and {len(pairs)} touching pairs"
             )
 
+    def _must_be_that_vote(self, question: Mapping[str, Any], table: MarginTable) -> None:
+        """A margin table is for one relation and one way to see ties, one record a person."""
+        shape = table.shape
+        asked = (question.get("kind"), question.get("ties"), question.get("rows_per_person"))
+        if asked != ("winner", shape.ties, 1):
+            raise InvalidMechanism(
+                f"a margin table for {shape.ties!r} and one record {shape.neighbours} must have "
+                f"such a question, got {dict(question)}"
+            )
+
     def at(self, dataset: Dataset) -> ExactRow:
         """The row of ``dataset``; keep it to draw more than once without looking it up."""
         if self.locate is None:
             return ExactRow(self.answers, self.rule.weights(dataset, self.answers))
         try:
             return ExactRow(self.answers, self.rule.weights(self.locate(dataset), self.answers))
-        except _NoPlace as error:  # the place depends on the data, so it is not shown
+        except NoPlace as error:  # the place depends on the data, so it is not shown
             raise UnknownDataset(f"a dataset must have {error.wanted} here, got none") from None
 
     def release(self, dataset: Dataset) -> Answer:

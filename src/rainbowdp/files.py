@@ -18,11 +18,13 @@ from typing import Any
 
 from rainbowdp.answering import place_finder
 from rainbowdp.errors import InvalidFile, RainbowError
-from rainbowdp.exact import MOST_MIXING, ExactMechanism, Ladders, Margins
+from rainbowdp.exact import MOST_MIXING, ExactMechanism, Ladders, Margins, Rule
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.margin_table import MarginTable
 from rainbowdp.quantity import exact
 from rainbowdp.questions import from_description
+from rainbowdp.standing import Shape
 from rainbowdp.trade_off import TradeOff
 
 FORMAT = "rainbowdp mechanism"
@@ -31,13 +33,7 @@ VERSION = 1
 
 def save(mechanism: ExactMechanism, path: str | os.PathLike[str]) -> Path:
     """Write ``mechanism`` to ``path``, whole or not at all."""
-    target = Path(path)
-    content = describe(mechanism)
-    content["checksum"] = checksum(content)
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    with whole_file(target) as draft:
-        draft.write_text(text, encoding="utf-8")
-    return target
+    return write(describe(mechanism), path)
 
 
 @contextmanager
@@ -74,24 +70,7 @@ def load(path: str | os.PathLike[str]) -> ExactMechanism:
     regions it lists: whether those are all of the graph's, only the graph can tell. Without the
     graph a dataset is a pair (region, depth).
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-        content = json.loads(text, object_pairs_hook=_once)
-    except OSError as error:
-        why = error.strerror
-        raise InvalidFile(f"a mechanism file must be readable, got {path}: {why}") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidFile(f"a mechanism file must be JSON, got {path}: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InvalidFile(f"a mechanism file must say it is a {FORMAT!r}, got {path}")
-    version = content.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InvalidFile(
-            f"a mechanism file must be of version {VERSION}, got {version!r} in {path}"
-        )
-    claimed = content.pop("checksum", None)
-    if claimed != checksum(content):
-        raise InvalidFile(f"a mechanism file must match its checksum, got a changed one: {path}")
+    content = read(path, FORMAT, VERSION)
     try:
         return restore(content)
     except RainbowError as error:
@@ -100,6 +79,36 @@ def load(path: str | os.PathLike[str]) -> ExactMechanism:
         ) from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InvalidFile(f"a mechanism file must be complete, got {path}: {error!r}") from error
+
+
+def read(path: str | os.PathLike[str], wanted: str, version: int) -> dict[str, Any]:
+    """What stands in a file of the format ``wanted``, once its version and checksum are right."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        content = json.loads(text, object_pairs_hook=_once)
+    except OSError as error:
+        why = error.strerror
+        raise InvalidFile(f"a mechanism file must be readable, got {path}: {why}") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(f"a mechanism file must be JSON, got {path}: {error}") from error
+    if not isinstance(content, dict) or content.get("format") != wanted:
+        raise InvalidFile(f"a mechanism file must say it is a {wanted!r}, got {path}")
+    found = content.get("version")
+    if type(found) is not int or found != version:
+        raise InvalidFile(f"a mechanism file must be of version {version}, got {found!r} in {path}")
+    claimed = content.pop("checksum", None)
+    if claimed != checksum(content):
+        raise InvalidFile(f"a mechanism file must match its checksum, got a changed one: {path}")
+    return content
+
+
+def write(content: dict[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Write ``content`` with its checksum, whole or not at all."""
+    target = Path(path)
+    text = json.dumps({**content, "checksum": checksum(content)}, indent=1, ensure_ascii=False)
+    with whole_file(target) as draft:
+        draft.write_text(text + "\n", encoding="utf-8")
+    return target
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -127,6 +136,8 @@ def describe(mechanism: ExactMechanism) -> dict[str, Any]:
         "mixing": str(mechanism.mixing),
     }
     rule = mechanism.rule
+    if isinstance(rule, MarginTable):
+        return content | {"rule": "table"} | describe_table(rule)
     if isinstance(rule, Margins):
         content |= {"rule": "margins", "total": rule.total, "steps": list(rule.steps)}
         return content
@@ -172,11 +183,13 @@ def restore(content: Mapping[str, Any]) -> ExactMechanism:
     )
 
 
-def _rule(content: Mapping[str, Any]) -> Ladders | Margins:
+def _rule(content: Mapping[str, Any]) -> Rule:
     if content["rule"] == "margins":
         return Margins(content["total"], tuple(content["steps"]))
+    if content["rule"] == "table":
+        return restore_table(content)
     if content["rule"] != "ladders":
-        raise InvalidFile(f"a rule is 'ladders' or 'margins', got {content['rule']!r}")
+        raise InvalidFile(f"a rule is 'ladders', 'margins' or 'table', got {content['rule']!r}")
     labels = [_name(region["label"]) for region in content["regions"]]
     if len(set(labels)) != len(labels):
         raise InvalidFile("regions must have different names, got one twice")
@@ -189,6 +202,36 @@ def _rule(content: Mapping[str, Any]) -> Ladders | Margins:
         {label: _name(r["certain"]) for label, r in regions if r["certain"] is not None},
         tuple((labels[a], labels[b]) for a, b in content["touching"]),
     )
+
+
+def describe_table(table: MarginTable) -> dict[str, Any]:
+    """A margin table, ready for JSON."""
+    shape = table.shape
+    return {
+        "shape": {
+            "answers": shape.answers,
+            "neighbours": shape.neighbours,
+            "ties": shape.ties,
+            "knots": list(shape.knots),
+            "farthest": shape.farthest,
+            "ratio": str(shape.ratio),
+            "labelled": shape.labelled,
+        },
+        "total": table.total,
+        "rows": [list(row) for row in table.rows],
+    }
+
+
+def restore_table(content: Mapping[str, Any]) -> MarginTable:
+    """The margin table that ``describe_table`` described."""
+    shape = dict(content["shape"])
+    whole = [shape["answers"], shape["farthest"], shape["labelled"], *shape["knots"]]
+    if any(type(number) is not int for number in whole):
+        raise InvalidFile(f"gaps of a margin table must be whole numbers, got {shape}")
+    shape["knots"] = tuple(shape["knots"])
+    shape["ratio"] = exact(shape["ratio"], "ratio", InvalidFile)
+    rows = tuple(tuple(row) for row in content["rows"])
+    return MarginTable(Shape(**shape), content["total"], rows)
 
 
 def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:

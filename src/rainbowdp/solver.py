@@ -93,7 +93,8 @@ class Solver:
 
     ``method``: ``"interior point"`` for one large program, ``"simplex"`` for many objectives on
     the same set, which then start warm. ``crossover`` moves an interior solution to a vertex:
-    sharper and, on large programs, slower by more than the solve itself.
+    sharper and, on large programs, slower by more than the solve itself. Without ``presolve``
+    feasible programs with hardly any room are not taken for infeasible.
     """
 
     program: LinearProgram
@@ -101,6 +102,7 @@ class Solver:
     crossover: bool = False
     time_limit: float | None = None
     tolerance: float = 1e-8
+    presolve: bool = True
     progress: Progress | None = None
     _highs: Any = field(init=False, repr=False)
 
@@ -132,6 +134,8 @@ class Solver:
             "primal_feasibility_tolerance": max(self.tolerance, 1e-10),
             "dual_feasibility_tolerance": max(self.tolerance, 1e-10),
             "ipm_optimality_tolerance": max(self.tolerance, 1e-12),
+            "small_matrix_value": 1e-12,
+            "presolve": "choose" if self.presolve else "off",
         }
         if self.method == "simplex":
             options["simplex_strategy"] = 4  # primal: a new objective keeps the vertex feasible

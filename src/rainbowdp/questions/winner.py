@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import CountQuestion, Equals, Group, Neighbours
+from rainbowdp.standing import TIES, Ties
 
 
 @dataclass(frozen=True, init=False)
@@ -29,22 +31,32 @@ class Winner(CountQuestion):
     listed first. While two of the others stand above c, raising c saves more than it costs, and
     afterwards never; so it is least where c reaches the second highest of the others.
 
+    With ``ties="any leader"`` every answer that leads is right, and counts as such where
+    mechanisms are compared and margin tables made; margins are those of the first listed.
+
     Cost: O(q log q log n) for all q answers together and n records.
 
     >>> Winner(["red", "green", "blue"]).margins({"red": 10, "green": 7})
     {'red': 0, 'green': 2, 'blue': 7}
     """
 
+    ties: Ties
+
     def __init__(
         self,
         answers: Iterable[str],
         column: str | None = None,
         *,
+        ties: Ties = "first listed",
         neighbours: Neighbours = "substituted",
         person: str | None = None,
         rows_per_person: int = 1,
     ) -> None:
         self._set_shared(answers, column, neighbours, person, rows_per_person)
+        if ties not in TIES:
+            one, other = TIES
+            raise InvalidQuestion(f"ties must be {one!r} or {other!r}, got ties={ties!r}")
+        self._set(ties=ties)
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -52,7 +64,7 @@ class Winner(CountQuestion):
         return tuple((answer, Equals(answer)) for answer in self.answers)
 
     def _parameters(self) -> dict[str, Any]:
-        return {"kind": "winner", "answers": list(self.answers)}
+        return {"kind": "winner", "answers": list(self.answers), "ties": self.ties}
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
         rule = _substituted if self.neighbours == "substituted" else _added_or_removed

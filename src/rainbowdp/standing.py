@@ -1,0 +1,117 @@
+"""Where a vote stands: how far every answer is behind the leader.
+
+The *gap* of an answer is how many records it is behind. Two rules say who is right in a tie:
+
+``"first listed"``  the first listed of the answers that lead. Seen from the leader, the others are
+                    counted on around the list: *position* j is the answer j places after it. The
+                    gap of an answer listed before the leader is one less, as a tie is enough for
+                    it to lead; so the leader changes when a gap falls below 0, whoever it is.
+``"any leader"``    every answer that leads. Positions are the order of the list without the
+                    leader.
+
+A margin table has rows at a few gaps, its *knots*, and one row for all datasets that differ only in
+the order of gaps. Where ties go to the first listed, gaps at the first few knots (``labelled``
+of them) stay with their positions, as there it matters who comes first.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
+
+from rainbowdp.errors import InvalidMechanism
+
+Ties: TypeAlias = Literal["first listed", "any leader"]
+TIES: tuple[Ties, ...] = get_args(Ties)
+Knots: TypeAlias = tuple[int, ...]  # for each position the number of a knot
+
+
+def standing(counts: Sequence[int], ties: Ties) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The answers by position, the leader first, and the gaps of the others.
+
+    >>> standing([4, 7, 5], "first listed")
+    ((1, 2, 0), (2, 2))
+    >>> standing([4, 7, 5], "any leader")
+    ((1, 0, 2), (3, 2))
+    """
+    most = max(counts)
+    leader = counts.index(most)
+    places = range(len(counts))
+    if ties == "any leader":
+        order = (leader, *(v for v in places if v != leader))
+        return order, tuple(most - counts[v] for v in order[1:])
+    order = (*places[leader:], *places[:leader])
+    return order, tuple(most - counts[v] - (v < leader) for v in order[1:])
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a margin table is about and where it has rows.
+
+    Between knots a row is linear in ratio^gap, for each gap. The last knot is infinitely far
+    behind, where ratio^gap is 0; a gap beyond ``farthest`` counts as that.
+    """
+
+    answers: int
+    neighbours: str
+    ties: Ties
+    knots: tuple[int, ...]  # without the one at infinity
+    farthest: int
+    ratio: Fraction
+    labelled: int
+
+    def __post_init__(self) -> None:
+        rising = all(a < b for a, b in itertools.pairwise(self.knots))
+        if not self.knots or self.knots[0] != 0 or not rising or self.farthest <= self.knots[-1]:
+            raise InvalidMechanism(
+                f"knots must rise from 0 to the farthest gap, got {self.knots}, {self.farthest}"
+            )
+        if self.answers < 2 or not 0 < self.ratio < 1:
+            raise InvalidMechanism(
+                f"a margin table needs 2 answers and a ratio between 0 and 1, got {self.answers} "
+                f"and {self.ratio}"
+            )
+        if self.ties not in TIES or (self.ties == "any leader" and self.labelled):
+            raise InvalidMechanism(f"ties must be one of {TIES}, got {self.ties!r}")
+        if self.neighbours not in ("substituted", "added or removed"):
+            raise InvalidMechanism(f"neighbours must be stated, got {self.neighbours!r}")
+
+    @cached_property
+    def states(self) -> dict[Knots, int]:
+        """The number of the row for each arranged choice of knots."""
+        every = itertools.product(range(len(self.knots) + 1), repeat=self.answers - 1)
+        return {knots: n for n, knots in enumerate(k for k in every if self.arranged(k)[0] == k)}
+
+    def arranged(self, knots: Knots) -> tuple[Knots, tuple[int, ...]]:
+        """Unlabelled knots in rising order, and for each position its place in that row."""
+        free = [i for i, knot in enumerate(knots) if knot >= self.labelled]
+        ordered, places = list(knots), [0, *range(1, len(knots) + 1)]
+        for target, source in zip(free, sorted(free, key=knots.__getitem__), strict=True):
+            ordered[target], places[source + 1] = knots[source], target + 1
+        return tuple(ordered), tuple(places)
+
+    def around(self, gap: int) -> Iterator[tuple[int, int]]:
+        """The knots around a gap with their shares, in integers that sum to the same in one cell.
+
+        For a ≤ gap ≤ b the share of a is (r^gap − r^b)/(r^a − r^b), and with r = A/B, t = gap − a
+        and w = b − a that is (A^t·B^{w−t} − A^w)/(B^w − A^w); behind the last finite knot (A/B)^t.
+        """
+        cell = bisect_right(self.knots, gap) - 1
+        step = min(gap, self.farthest) - self.knots[cell]
+        if step == 0:
+            yield cell, 1
+            return
+        top, bottom = self.ratio.numerator, self.ratio.denominator
+        if cell == len(self.knots) - 1:
+            near, both = top**step, bottom**step
+        else:
+            width = self.knots[cell + 1] - self.knots[cell]
+            near = top**step * bottom ** (width - step) - top**width
+            both = bottom**width - top**width
+        yield cell, near
+        yield cell + 1, both - near

@@ -1,0 +1,412 @@
+"""Making a margin table: the best rows at the knots by a linear program, put into integers.
+
+Variables are the probabilities at the knots. Their objective is the probability of saying a right
+answer, averaged over votes of many sizes; ``table_proof`` says which pairs of neighbouring rows are
+enough for privacy. Of these only a few matter, so they are added as they are violated. The
+probability of the leader is nowhere below that of permute-and-flip, which is linear in each
+r^gap and so a feasible table itself.
+
+The solver's floats are not private. They are mixed with the uniform row, rounded down to
+integers with the rest given to the leader, and proved; the mixing grows until the proof holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NoTable
+from rainbowdp.growth import Floats
+from rainbowdp.guarantee import DP
+from rainbowdp.margin_table import (
+    EPSILONS,
+    MOST_ANSWERS,
+    MarginTable,
+    has_table,
+    same_rows,
+)
+from rainbowdp.solver import LinearProgram, Solver
+from rainbowdp.standing import Knots, Shape, Ties
+from rainbowdp.table_proof import prove_table
+
+Integers: TypeAlias = NDArray[np.int64]
+Progress: TypeAlias = Callable[[str], None]
+
+TOTAL = 60 << 56  # a multiple of 1, 2, …, 6, so that leaders can share evenly
+
+# How many units of e^ε a knot lies behind the leader, and how many knots (and labelled ones) there
+# are for 2, 3, … answers. More knots cost little precision and much time.
+_REACH = (0, 0.2, 0.45, 0.8, 1.2, 1.7, 2.3, 3.1, 4.2, 5.6, 7.5)
+_FARTHEST = 40 * math.log(2)
+_SIZES = {
+    "any leader": {2: (12, 0), 3: (11, 0), 4: (9, 0), 5: (7, 0), 6: (6, 0)},
+    "first listed": {2: (12, 12), 3: (11, 11), 4: (7, 3), 5: (5, 2), 6: (4, 2)},
+}
+_ROUNDS, _PRUNED, _NEAR = 60, 6, 0.05
+_TOLERANCE = 1e-9
+_LEAST_MIXING, _MOST_MIXING = 2.0**-40, 2.0**-20
+
+
+def make_table(
+    answers: int,
+    guarantee: DP,
+    neighbours: str,
+    ties: Ties,
+    progress: Progress | None = None,
+) -> tuple[MarginTable, Fraction]:
+    """The best table of its shape, proved in exact rationals, and how much was mixed into it."""
+    if not has_table(answers, guarantee):
+        raise InvalidGuarantee(
+            f"a margin table is for 2 to {MOST_ANSWERS} answers and epsilon from "
+            f"{EPSILONS[0]} to {EPSILONS[1]}, got {answers} answers and {guarantee}"
+        )
+    shape = shape_for(answers, guarantee.epsilon, neighbours, ties)
+    problem = _Problem(shape, guarantee.ratio, float(guarantee.delta))
+    values = _solve(problem, progress)
+    mixing = _LEAST_MIXING
+    while mixing <= _MOST_MIXING:
+        table = _in_integers(problem, values, mixing)
+        try:
+            prove_table(guarantee, table)
+        except InvalidMechanism:
+            mixing *= 8
+        else:
+            prove_table(guarantee, table, exactly=True)
+            return table, Fraction(mixing)
+    raise NoTable(
+        f"a margin table for {answers} answers under {guarantee} needs more than a mixing of "
+        f"{_MOST_MIXING:.0e} to be private: use another mechanism"
+    )
+
+
+def shape_for(answers: int, epsilon: float, neighbours: str, ties: Ties) -> Shape:
+    """Where a table has its knots.
+
+    The unit is the gap that costs a factor e: 2/ε records where one is substituted (which moves a
+    gap by two), 1/ε where one is added or removed. Knots lie at fixed multiples of it, but at whole
+    gaps and all different, so that for large ε they are 0, 1, 2, …; gaps count up to r^gap = 2^-40.
+    """
+    unit = (2 if neighbours == "substituted" else 1) / epsilon
+    size, labelled = _SIZES[ties][answers]
+    places = np.linspace(0, len(_REACH) - 1, size)
+    knots: list[int] = []
+    for reach in np.interp(places, np.arange(len(_REACH)), _REACH):
+        knots.append(max(knots[-1] + 1 if knots else 0, round(reach * unit)))
+    farthest = max(knots[-1] + 1, math.ceil(_FARTHEST * unit))
+    ratio = _just_above(math.exp(-1 / unit))
+    return Shape(answers, neighbours, ties, tuple(knots), farthest, ratio, labelled)
+
+
+def _just_above(value: float) -> Fraction:
+    """The last convergent of the continued fraction that is not below and has 18 bits."""
+    rest = exact = Fraction(value)
+    best = Fraction(1)
+    top, bottom = (1, 0), (0, 1)  # numerators and denominators of the last two convergents
+    while True:
+        whole = rest.numerator // rest.denominator
+        top = (whole * top[0] + top[1], top[0])
+        bottom = (whole * bottom[0] + bottom[1], bottom[0])
+        if bottom[0] >= 1 << 18:
+            return best
+        if Fraction(top[0], bottom[0]) >= exact:
+            best = Fraction(top[0], bottom[0])
+        if rest == whole:
+            return best
+        rest = 1 / (rest - whole)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The linear program of a shape: columns are the distinct probabilities at the knots."""
+
+    shape: Shape
+    ratio: float
+    delta: float
+
+    @cached_property
+    def states(self) -> list[Knots]:
+        """The choices of knots that have a row."""
+        return list(self.shape.states)
+
+    @cached_property
+    def row_columns(self) -> Integers:
+        """For each state and position its column; equal weights share one."""
+        columns = np.empty((len(self.states), self.shape.answers), dtype=np.int64)
+        used = 0
+        for number, knots in enumerate(self.states):
+            for place in range(self.shape.answers):
+                columns[number, place] = used + place
+            for one, other in same_rows(self.shape, knots):
+                columns[number, other] = columns[number, one]
+            distinct, columns[number] = np.unique(columns[number], return_inverse=True)
+            columns[number] += used
+            used += len(distinct)
+        return columns
+
+    @cached_property
+    def columns(self) -> Integers:
+        """``row_columns`` over all choices of knots: an axis for each gap, positions last."""
+        size, knots = self.shape.answers, len(self.shape.knots) + 1
+        columns = np.empty((knots,) * (size - 1) + (size,), dtype=np.int64)
+        for choice in itertools.product(range(knots), repeat=size - 1):
+            arranged, places = self.shape.arranged(choice)
+            columns[choice] = self.row_columns[self.shape.states[arranged]][list(places)]
+        return columns
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return int(self.row_columns.max()) + 1
+
+    def cells(self, gaps: Integers) -> tuple[Integers, Floats]:
+        """The knot below each gap, and its share."""
+        knots = np.array(self.shape.knots)
+        heights = np.append(float(self.shape.ratio) ** knots, 0.0)
+        cell = np.searchsorted(knots, gaps, side="right") - 1
+        here = float(self.shape.ratio) ** np.minimum(gaps, self.shape.farthest)
+        share = (here - heights[cell + 1]) / (heights[cell] - heights[cell + 1])
+        return cell, np.where(gaps == knots[cell], 1.0, share)
+
+    def blended(self, gaps: Integers) -> Any:
+        """A sparse matrix from columns to probabilities, q rows for each row of ``gaps``."""
+        from scipy import sparse
+
+        count, places = gaps.shape
+        cell, share = self.cells(gaps)
+        rows, columns, shares = [], [], []
+        for corner in itertools.product((0, 1), repeat=places):
+            weight = np.where(np.array(corner) == 0, share, 1 - share).prod(axis=1)
+            some = np.flatnonzero(weight > 0)
+            found = self.columns[tuple((cell + corner)[some].T)]
+            rows.append((some[:, None] * (places + 1) + np.arange(places + 1)).ravel())
+            columns.append(found.ravel())
+            shares.append(np.repeat(weight[some], places + 1))
+        where = np.concatenate(rows), np.concatenate(columns)
+        size = (count * (places + 1), self.width)
+        return sparse.csr_array((np.concatenate(shares), where), shape=size)
+
+    @cached_property
+    def conditions(self) -> Any:
+        """P_v − E·Q_v at each corner, its q answers together; all one way, then the other way."""
+        from scipy import sparse
+
+        here, there = [], []
+        for gaps, moved, goes_to in _corners(self.shape):
+            here.append(self.blended(gaps))
+            order = np.arange(len(gaps))[:, None] * len(goes_to) + np.array(goes_to)
+            there.append(self.blended(moved)[order.ravel()])
+        p, q = sparse.vstack(here, format="csr"), sparse.vstack(there, format="csr")
+        kept = self._different(p, q)
+        p, q = p[kept], q[kept]
+        return sparse.vstack([p - self.ratio * q, q - self.ratio * p], format="csr")
+
+    def _different(self, p: Any, q: Any) -> Integers:
+        """One of each set of corners that say the same, recognised by a random projection."""
+        size = self.shape.answers
+        rng = np.random.default_rng(0)
+        marks = np.stack([m @ rng.random(self.width) for m in (p, q)], axis=1)
+        codes = np.sort(np.round(marks @ np.array([1.0, math.pi]), 9).reshape(-1, size), axis=1)
+        _, first = np.unique(codes, axis=0, return_index=True)
+        return (np.sort(first)[:, None] * size + np.arange(size)).ravel()
+
+    @cached_property
+    def gain(self) -> Floats:
+        """The probability of the leader, averaged over votes of many sizes.
+
+        For M = 1, 2, 4, … up to beyond the last knot every gap is uniform on 0 … M, as in all
+        histograms in which the leader has M records. A size counts in proportion to 1 + M/unit,
+        since errors fall like the inverse. (Where leaders share, a vote with t of them is seen from
+        each, so this is the probability of any leader.)
+        """
+        gain = np.zeros(self.width)
+        unit = -1 / math.log(self.shape.ratio)
+        size, total = 1, 0.0
+        while size < self.shape.farthest:
+            cell, share = self.cells(np.arange(size + 1))
+            average = np.zeros(len(self.shape.knots) + 1)
+            np.add.at(average, cell, share / (size + 1))
+            np.add.at(average, cell + 1, (1 - share) / (size + 1))
+            weight = np.array(1 + size / unit)
+            total += float(weight)
+            for _ in range(self.shape.answers - 1):
+                weight = np.multiply.outer(weight, average)
+            np.add.at(gain, self.columns[..., 0].ravel(), weight.ravel())
+            size *= 2
+        return gain / total
+
+    @cached_property
+    def flipped(self) -> Floats:
+        """Permute-and-flip as a table: x_v·∫₀¹ Π_{i≠v} (1 − t·x_i) dt, x_v = r^gap."""
+        size = self.shape.answers
+        nodes, masses = np.polynomial.legendre.leggauss(size)
+        values = np.zeros(self.width)
+        for number, knots in enumerate(self.states):
+            gaps = [0.0, *(float((*self.shape.knots, math.inf)[k]) for k in knots)]
+            x = np.array([float(self.shape.ratio) ** gap for gap in gaps])
+            factors = 1 - np.outer((nodes + 1) / 2, x)
+            for v in range(size):
+                others = np.delete(factors, v, axis=1).prod(axis=1)
+                values[self.row_columns[number, v]] = x[v] * (masses / 2) @ others
+        return values
+
+
+def _corners(shape: Shape) -> Iterator[tuple[Integers, Integers, tuple[int, ...]]]:
+    """Gaps at corners, the gaps of their neighbours, and where each position stands there."""
+    size = shape.answers
+    seen = set()
+    for gained in _changes(size, shape.neighbours):
+        # An answer that gains on the leader overtakes it from fewer than ``lead`` records behind.
+        lead = [max(0, gained[i] - gained[0]) for i in range(1, size)]
+        for near in itertools.product(*(range(reach + 1) for reach in lead)):
+            close = [i for i in range(1, size) if near[i - 1] < lead[i - 1]]
+            scores = {i: gained[i] - near[i - 1] - _delay(shape, i) for i in close}
+            ahead = max(scores, key=scores.__getitem__) if scores else 0
+            top = gained[ahead] - near[ahead - 1] if ahead else gained[0]
+            if gained[0] == 0 and min(gained) < 0 and ahead:
+                continue  # seen from the other end, whose leader loses the record
+            moves, goes_to = [], [0] * size
+            for i in range(size):
+                late = shape.ties == "first listed" and i < ahead
+                moves.append(top - gained[i] - late)
+                if shape.ties == "first listed":
+                    goes_to[i] = (i - ahead) % size
+                else:
+                    goes_to[i] = 0 if i == ahead else ahead if i == 0 else i
+            ends = []
+            for i in range(1, size):
+                if i in close:
+                    ends.append(np.array([near[i - 1]]))
+                else:
+                    knots = np.array([*shape.knots, shape.farthest])
+                    found = np.concatenate([knots, knots - moves[i], [lead[i - 1]]])
+                    ends.append(np.unique(found[found >= lead[i - 1]]))
+            kinds = [(gained[i], near[i - 1], i == ahead) for i in range(1, size)]
+            if shape.ties == "any leader":
+                if (gained[0], tuple(sorted(kinds))) in seen:
+                    continue
+                seen.add((gained[0], tuple(sorted(kinds))))
+            gaps = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1).reshape(-1, size - 1)
+            if shape.ties == "any leader":  # answers of one kind in rising order are enough
+                for i, j in itertools.combinations(range(size - 1), 2):
+                    if kinds[i] == kinds[j]:
+                        gaps = gaps[gaps[:, i] <= gaps[:, j]]
+            moved = np.zeros_like(gaps)
+            for i in range(size):
+                if i != ahead:
+                    moved[:, goes_to[i] - 1] = moves[i] + (gaps[:, i - 1] if i else 0)
+            yield gaps, moved, tuple(goes_to)
+
+
+def _delay(shape: Shape, place: int) -> float:
+    """The part of a record that an answer is behind by its place in the list."""
+    return place / shape.answers if shape.ties == "first listed" else 0.0
+
+
+def _changes(answers: int, neighbours: str) -> Iterator[tuple[int, ...]]:
+    """Records gained by each position, for one end of every pair of neighbours."""
+    places = range(answers)
+    for v in places:
+        yield tuple(int(i == v) for i in places)
+    if neighbours == "substituted":
+        for u, v in itertools.combinations(places, 2):
+            yield tuple((i == v) - (i == u) for i in places)
+
+
+def _solve(problem: _Problem, progress: Progress | None) -> Floats:
+    """The best values, with conditions added as they are violated."""
+    from scipy import sparse
+
+    rows = problem.row_columns
+    numbers = np.repeat(np.arange(len(rows)), rows.shape[1])
+    sums = sparse.csr_array(
+        (np.ones(rows.size), (numbers, rows.ravel())), shape=(len(rows), problem.width)
+    )
+    leaders, flipped = np.unique(rows[:, 0]), problem.flipped
+    lower, upper = np.zeros(problem.width), np.ones(problem.width)
+    upper[flipped == 0] = 0.0  # infinitely far behind
+    conditions = problem.conditions
+    added = _violated(problem, conditions, flipped, 5 * problem.width, -0.05)
+    for number in range(_ROUNDS):
+        program = LinearProgram(
+            sparse.vstack([sums, added], format="csr"),
+            np.concatenate([np.ones(len(rows)), np.full(added.shape[0], -np.inf)]),
+            np.concatenate([np.ones(len(rows)), np.full(added.shape[0], problem.delta)]),
+            lower,
+            upper,
+        )
+        if progress is not None:
+            progress(f"round {number + 1}, {problem.width} columns, {len(program.row_lower)} rows")
+        values = _optimum(program, problem.gain)
+        tolerance = _TOLERANCE * 2 ** max(0, number - 10)  # the mixing makes up for the rest
+        wrong = _violated(problem, conditions, values, 3 * problem.width, tolerance)
+        below = leaders[values[leaders] < flipped[leaders] - tolerance]
+        if not wrong.shape[0] and not len(below):
+            return values
+        lower[below] = flipped[below] - _TOLERANCE / 2
+        if number < _PRUNED:
+            added = added[added @ values > problem.delta - _NEAR]
+        added = sparse.vstack([added, wrong], format="csr")
+    raise NoTable(f"a margin table must be found within {_ROUNDS} rounds, got none")
+
+
+def _optimum(program: LinearProgram, gain: Floats) -> Floats:
+    """The solver's values, at the sharpest tolerance at which it has any."""
+    for tolerance in (1e-9, 1e-8, 1e-7):
+        found = Solver(program, tolerance=tolerance, presolve=False).maximise(gain)
+        if found.status == "optimal":
+            return found.values
+    raise NoTable(f"a margin table needs an optimum, but the solver said {found.message}")
+
+
+def _violated(
+    problem: _Problem, conditions: Any, values: Floats, most: int, tolerance: float
+) -> Any:
+    """The worst conditions beyond ``tolerance`` as rows of the program, at most ``most``.
+
+    Without δ each answer is a condition; with it the set of all answers that exceed is.
+    """
+    from scipy import sparse
+
+    excess, size = conditions @ values, problem.shape.answers
+    if not problem.delta:
+        worst = np.flatnonzero(excess > tolerance)
+        if len(worst) > most:
+            worst = worst[np.argpartition(-excess[worst], most)[:most]]
+        return conditions[worst]
+    parts = np.maximum(excess.reshape(-1, size), 0.0)
+    over = parts.sum(axis=1) - problem.delta
+    worst = np.flatnonzero(over > tolerance)
+    if len(worst) > most:
+        worst = worst[np.argpartition(-over[worst], most)[:most]]
+    number, place = np.nonzero(parts[worst])
+    chosen = sparse.csr_array(
+        (np.ones(len(number)), (number, worst[number] * size + place)),
+        shape=(len(worst), conditions.shape[0]),
+    )
+    return chosen @ conditions
+
+
+def _in_integers(problem: _Problem, values: Floats, mixing: float) -> MarginTable:
+    """Rows of integers: mixed with the uniform row, rounded down, the rest to the leaders."""
+    size, step = problem.shape.answers, 60
+    rows = []
+    for columns in problem.row_columns:
+        leaders = [0, *(i for i, c in enumerate(columns) if i and c == columns[0])]
+        row = [0] * size
+        for place, value in enumerate(values[columns]):
+            if place not in leaders:
+                mixed = (1 - mixing) * max(0.0, float(value)) + mixing / size
+                row[place] = int(mixed * (TOTAL // step)) * step
+        rest = TOTAL - sum(row)
+        for place in leaders:
+            row[place] = rest // len(leaders)
+        rows.append(tuple(row))
+    return MarginTable(problem.shape, TOTAL, tuple(rows))

@@ -1,0 +1,272 @@
+"""Proving a margin table: every pair of neighbouring rows, in finitely many exact comparisons.
+
+**What has to be compared.** Let the leader be answer 0 with a large count N, so that the others
+have N − gap; for ties to the first listed the positions are the same whoever leads. Up to
+exchanging the two ends a pair of neighbours is one of
+
+* a record more for answer v;
+* a record of the leader turned into one of v (any pair in which a leader loses a record);
+* a record of u turned into one of v > u, the leader staying: where neither end's leader loses
+  a record, the other end has the same leader, and the pair can be read from either end.
+
+**Where.** An answer that may overtake the leader has few gaps from which it can, each of which is a
+case; in each case all other gaps move by a constant. While a gap and the moved gap stay in one
+cell each, both rows are linear in r^gap, so is every Σ_{v∈S} (P_v − ratio·Q_v), and over a product
+of such stretches it is largest at a corner. The ends of the stretches are the gaps that
+start or end at a knot or at the farthest gap, and the first gap of the case.
+
+**How.** Rows are sums of non-negative products. In doubles they are right to a relative 2^-48
+(there are fewer than 32 roundings), so what is clear by a relative 2^-40 is proved; the rest, and
+with ``exactly`` everything, is compared in integers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from rainbowdp.errors import InvalidMechanism
+from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.margin_table import MarginTable
+from rainbowdp.proof import Proof, check_rows, lines_of
+from rainbowdp.standing import Shape
+
+_MANY = 10**9  # a count with room below it for every gap that is looked at
+_CLEAR = 2.0**-40
+_remembered: dict[str, Proof] = {}
+
+
+def prove_table(guarantee: Guarantee, table: MarginTable, *, exactly: bool = False) -> Proof:
+    """The table keeps (ε,δ) for votes of every size, or the pair of rows that refutes it.
+
+    What was proved before is remembered by its digest.
+    """
+    digest = digest_of(guarantee, table)
+    if digest in _remembered and not exactly:
+        return _remembered[digest]
+    if not isinstance(guarantee, DP):
+        raise InvalidMechanism(f"a margin table needs an (ε,δ) guarantee, got {guarantee}")
+    shape = table.shape
+    if check_rows(table.rows) != table.total:
+        raise InvalidMechanism(f"the rows of a margin table must sum to {table.total}")
+    weights = _spread(shape, table.rows)
+    ((ratio, delta),) = lines_of(guarantee)
+    corners = 0
+    for case in _cases(shape):
+        corners += case.compare(shape, weights, ratio, delta * table.total, exactly)
+    statement = f"{corners} corners of a margin table with total weight {table.total}"
+    return remember(digest, Proof(guarantee, corners, statement))
+
+
+def digest_of(guarantee: Guarantee, table: MarginTable) -> str:
+    """SHA-256 of all that a proof depends on."""
+    return hashlib.sha256(repr((lines_of(guarantee), table)).encode()).hexdigest()
+
+
+def remember(digest: str, proof: Proof) -> Proof:
+    """Keep a proof, so that the same table need not be proved twice."""
+    _remembered[digest] = proof
+    return proof
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Neighbours that differ by one kind of change, with the gaps that decide who leads.
+
+    ``first[i]`` is the gap of position i + 1, or its least where it is ``free``; ``moved[i]`` is
+    added to it. ``goes_to[i]`` is where the answer at position i stands at the other end, and
+    ``old_leader`` the gap of the former leader, if there is another.
+    """
+
+    first: tuple[int, ...]
+    free: tuple[bool, ...]
+    moved: tuple[int, ...]
+    goes_to: tuple[int, ...]
+    old_leader: int
+
+    def ends(self, shape: Shape, place: int) -> list[int]:
+        """The ends of the stretches of the gap at ``place``."""
+        least = self.first[place]
+        if not self.free[place]:
+            return [least]
+        bends = (*shape.knots, shape.farthest)
+        ends = {gap for bend in bends for gap in (bend, bend - self.moved[place])}
+        return sorted({least, *(end for end in ends if end >= least)})
+
+    def compare(
+        self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, exactly: bool
+    ) -> int:
+        """Compare all corners, a block for each end of the first gap; their number."""
+        gaps = [self.ends(shape, place) for place in range(shape.answers - 1)]
+        leads = [to == 0 for to in self.goes_to[1:]]
+        kinds = list(zip(self.first, self.free, self.moved, leads, strict=True))
+        corners = 0
+        for end in gaps[0]:
+            block = [[end], *gaps[1:]]
+            if shape.ties == "any leader":  # of interchangeable answers the first may be nearest
+                for place, kind in enumerate(kinds):
+                    if place and kind == kinds[0]:
+                        block[place] = [gap for gap in gaps[place] if gap >= end]
+            if exactly or not self._clear(shape, weights, ratio, slack, block):
+                self._compare_exactly(shape, weights, ratio, slack, block)
+            corners += math.prod(len(ends) for ends in block)
+        return corners
+
+    def _clear(
+        self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
+    ) -> bool:
+        floats = weights.astype(np.float64)
+        here, _ = _blend(floats, [_axis(shape, ends, False) for ends in gaps])
+        there, _ = self._other_end(shape, floats, gaps, False)
+        factor, limit = float(ratio) * (1 - _CLEAR), float(slack) * (1 - _CLEAR)
+        for more, less in ((here, there), (there, here)):
+            excess = np.maximum(more * (1 + _CLEAR) - factor * less, 0.0).sum(axis=-1)
+            if not (excess <= limit).all():
+                return False
+        return True
+
+    def _compare_exactly(
+        self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
+    ) -> None:
+        here, scale = _blend(weights, [_axis(shape, ends, True) for ends in gaps])
+        there, other_scale = self._other_end(shape, weights, gaps, True)
+        here, there = here * other_scale, there * scale
+        limit = ratio.denominator * slack * (scale * other_scale)[..., 0]
+        for more, less in ((here, there), (there, here)):
+            over = np.maximum(ratio.denominator * more - ratio.numerator * less, 0)
+            excess = over.sum(axis=-1) - limit
+            if (excess > 0).any():
+                corner = np.unravel_index(int((excess > 0).argmax()), excess.shape)
+                at = tuple(ends[i] for ends, i in zip(gaps, corner, strict=True))
+                size = ratio.denominator * more[corner].sum()
+                raise InvalidMechanism(
+                    "neighbouring rows of a margin table must be close, but at the gaps "
+                    f"{at}, moved by {self.moved}, they exceed by "
+                    f"{float(excess[corner] / size):.3g}"
+                )
+
+    def _other_end(
+        self, shape: Shape, weights: Any, gaps: Sequence[Any], exactly: bool
+    ) -> tuple[Any, Any]:
+        """The rows of the neighbours, answers and gaps in the order of this end."""
+        axes: list[Any] = [None] * (shape.answers - 1)
+        order = [0] * (shape.answers - 1)  # for each gap here the axis it has there
+        for place, to in enumerate(self.goes_to[1:]):
+            axis = to if to else self.goes_to[0]  # the new leader leaves room for the old one
+            ends = [gap + self.moved[place] for gap in gaps[place]] if to else [self.old_leader]
+            axes[axis - 1] = _axis(shape, ends, exactly)
+            order[place] = axis - 1
+        rows, scale = _blend(weights, axes)
+        turned = (*order, shape.answers - 1)
+        return rows.transpose(turned)[..., list(self.goes_to)], scale.transpose(turned)
+
+
+def _cases(shape: Shape) -> Iterator[_Case]:
+    """Every kind of change with every choice of gaps that may decide who leads."""
+    seen = set()
+    for change, leader_stays in _changes(shape):
+        reach = [max(0, gain - change[0]) for gain in change[1:]]
+        choices = [[*((gap, False) for gap in range(far)), (far, True)] for far in reach]
+        for choice in itertools.product(*choices):
+            if shape.ties == "any leader":  # answers are interchangeable
+                kind = (change[0], tuple(sorted(zip(change[1:], choice, strict=True))))
+                if kind in seen:
+                    continue
+                seen.add(kind)
+            case = _case(shape, change, choice)
+            if not leader_stays or case.goes_to[0] == 0:
+                yield case
+
+
+def _changes(shape: Shape) -> Iterator[tuple[tuple[int, ...], bool]]:
+    """Records gained by each answer, the leader first; and whether the leader must stay."""
+    answers = range(shape.answers)
+    for v in answers:
+        yield tuple(int(i == v) for i in answers), False
+    if shape.neighbours == "substituted":
+        for u, v in itertools.combinations(answers, 2):
+            yield tuple((i == v) - (i == u) for i in answers), u > 0
+
+
+def _case(shape: Shape, change: Sequence[int], choice: Sequence[tuple[int, bool]]) -> _Case:
+    """What a change does, seen on one vote with those gaps, the free ones far behind."""
+    behind = [gap + (1000 if free else 0) for gap, free in choice]
+    before = [_MANY, *(_MANY - gap for gap in behind)]
+    after = [count + gain for count, gain in zip(before, change, strict=True)]
+    goes_to, gaps = _seen_from_leader(shape, after)
+    moved = tuple(gaps[i] - behind[i - 1] for i in range(1, len(before)))
+    first, free = zip(*choice, strict=True)
+    return _Case(tuple(first), tuple(free), moved, tuple(goes_to), gaps[0])
+
+
+def _seen_from_leader(shape: Shape, counts: Sequence[int]) -> tuple[list[int], list[int]]:
+    """For each answer its position and its gap."""
+    size = len(counts)
+    if shape.ties == "first listed":
+        scores = [size * count - v for v, count in enumerate(counts)]
+        best = max(scores)
+        behind = [best - score for score in scores]
+        return [gap % size for gap in behind], [gap // size for gap in behind]
+    leader = max(range(size), key=counts.__getitem__)
+    swapped = [0 if v == leader else leader if v == 0 else v for v in range(size)]
+    return swapped, [counts[leader] - count for count in counts]
+
+
+def _spread(shape: Shape, rows: Sequence[Sequence[int]]) -> Any:
+    """The rows over all choices of knots, by position; equal gaps must have equal weights."""
+    size, knots = shape.answers, range(len(shape.knots) + 1)
+    weights = np.empty((len(knots),) * (size - 1) + (size,), dtype=object)
+    stored = iter(rows)
+    known: dict[Any, dict[Any, int]] = {}
+    for choice in itertools.product(knots, repeat=size - 1):
+        names: list[Any] = [  # an answer goes by its position where that counts, else by its gap
+            (knot, place if knot < shape.labelled else None) for place, knot in enumerate(choice)
+        ]
+        if shape.ties == "any leader":
+            names = ["leader" if knot == 0 else (knot, None) for knot in choice]
+        free = [knot for knot in choice if knot >= shape.labelled]
+        key = (tuple(n for n in names if n[1] is not None), tuple(sorted(free)))
+        if free == sorted(free):
+            row = next(stored)
+            found = dict(zip(["leader", *names], row, strict=True))
+            if [found["leader"], *(found[name] for name in names)] != list(row):
+                raise InvalidMechanism(f"equal gaps must have equal weights, got {row}")
+            known[key] = found
+        weights[choice] = [known[key]["leader"], *(known[key][name] for name in names)]
+    return weights
+
+
+def _axis(shape: Shape, gaps: Sequence[int], exactly: bool) -> Any:
+    """For each gap the knots around it, their shares, and what the shares sum to."""
+    at = [*(shape.ratio**knot for knot in shape.knots), Fraction(0)]
+    rows: list[tuple[Any, ...]] = []
+    for gap in gaps:
+        lower = sum(knot <= gap for knot in shape.knots) - 1
+        here, low, high = shape.ratio ** min(gap, shape.farthest), at[lower], at[lower + 1]
+        share = (here - high) / (low - high)
+        if exactly:
+            near, scale = share.numerator, share.denominator
+            rows.append((lower, lower + 1, near, scale - near, scale))
+        else:
+            rows.append((lower, lower + 1, float(share), float(1 - share), 1))
+    columns = [np.array(c, dtype=object if exactly else None) for c in zip(*rows, strict=True)]
+    return [columns[0].astype(np.intp), columns[1].astype(np.intp), *columns[2:]]
+
+
+def _blend(weights: Any, axes: Sequence[Any]) -> tuple[Any, Any]:
+    """Rows over the product of the axes, times a scale that has the same axes."""
+    scale = np.ones((1,) * weights.ndim, dtype=weights.dtype)
+    for place, (lower, upper, near, far, sums) in enumerate(axes):
+        along = (-1, *(1,) * (weights.ndim - 1 - place))
+        weights = np.take(weights, lower, axis=place) * near.reshape(along) + np.take(
+            weights, upper, axis=place
+        ) * far.reshape(along)
+        scale = scale * sums.reshape(along)
+    return weights, scale
