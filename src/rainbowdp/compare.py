@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity, table
+from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity
 from rainbowdp.baselines import (
     Baseline,
     exponential,
@@ -45,7 +45,6 @@ _LARGEST_EPSILON = 64.0
 
 OURS_FOR_QUESTIONS: Mapping[str, Maker] = {
     "best": best,
-    "table": table,
     "homogeneous": homogeneous,
     "proximity": proximity,
 }
@@ -194,14 +193,18 @@ def compare(
         places = _on_graph(world, datasets, records, margins)
     else:
         places = _on_question(world, datasets, records, margins)
-    made, left_out = {}, {}
+    made: dict[str, tuple[Maker, Any]] = {}
+    left_out: dict[str, str] = {}
     for name, maker in _makers(world, mechanisms).items():
         try:
-            made[name] = maker, maker(world, guarantee)
+            mechanism = maker(world, guarantee)
         except InvalidGuarantee as error:
             if mechanisms is not None:
                 raise
             left_out[name] = str(error)
+            continue
+        if mechanisms is not None or all(mechanism != other for _, other in made.values()):
+            made[name] = maker, mechanism
     if not made:
         raise RainbowError("a comparison needs at least one mechanism, got none")
     chances = {name: places.truth(mechanism) for name, (_, mechanism) in made.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from enum import StrEnum
 from functools import partial
 from math import floor
@@ -12,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity
+from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity, table
 from rainbowdp.cli.output import (
     AsJson,
     Group,
@@ -21,9 +22,10 @@ from rainbowdp.cli.output import (
     print_json,
     progress_bar,
 )
-from rainbowdp.errors import LedgerError, UnreadableTable
+from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
 from rainbowdp.files import describe_guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
+from rainbowdp.questions.winner import checked_ties
 from rainbowdp.release import Release, ask
 from rainbowdp.tables import SQLTable
 
@@ -41,8 +43,15 @@ class Rule(StrEnum):
     best = "best"
     homogeneous = "homogeneous"
     proximity = "proximity"
+    table = "table"
 
 
+RULES: dict[Rule, Callable[..., QuestionMechanism]] = {
+    Rule.best: best,
+    Rule.homogeneous: homogeneous,
+    Rule.proximity: proximity,
+    Rule.table: table,
+}
 Column = Annotated[str, typer.Option(help="The column that holds the values.")]
 
 
@@ -93,12 +102,7 @@ def _ask(
     from rainbowdp.ledger import Ledger
 
     question = make(neighbours=neighbours, person=person, rows_per_person=rows_per_person)
-    rules: dict[Rule, Callable[..., QuestionMechanism]] = {
-        Rule.best: best,
-        Rule.homogeneous: homogeneous,
-        Rule.proximity: proximity,
-    }
-    mechanism = rules[rule](question, guarantee_from(epsilon, delta, mu))
+    mechanism = RULES[rule](question, guarantee_from(epsilon, delta, mu))
     if explain:
         _explain(mechanism, as_json)
         return
@@ -138,14 +142,17 @@ def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]
 def winner(
     column: Column,
     among: Annotated[str, typer.Option(help="The possible answers: red,green,blue.")],
+    ties: Annotated[
+        str, typer.Option(help="Who is right in a tie: 'first listed' or 'any leader'.")
+    ] = "first listed",
 ) -> Callable[..., Question]:
-    """Which of the listed answers has the most rows? Ties go to the first listed.
+    """Which of the listed answers has the most rows?
 
     Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
     --ledger budget.db`
     """
     answers = next(csv.reader([among], skipinitialspace=True), [])  # so that answers may be quoted
-    return partial(Winner, [answer.strip() for answer in answers], column)
+    return partial(Winner, [answer.strip() for answer in answers], column, ties=checked_ties(ties))
 
 
 @_command
@@ -222,7 +229,12 @@ def _change(question: Question) -> str:
 
 
 def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
-    rows = mechanism.by_margin(list(_margins(mechanism)))
+    margins = list(_margins(mechanism))
+    rows = mechanism.by_margin(margins)
+    beside = {
+        name: [least for _, least, _ in other.by_margin(margins)]
+        for name, other in _others(mechanism).items()
+    }
     if as_json:
         print_json(
             {
@@ -233,6 +245,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
                 "probability_of_true_answer": [
                     {"margin": margin, "least": least, "most": most} for margin, least, most in rows
                 ],
+                "least_of_others": beside,
             }
         )
         return
@@ -246,11 +259,37 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
         }
     )
     typer.echo(f"\nmargin: how many {unit} must change before another answer is the true one")
-    typer.echo(f"{'margin':>8}  probability of the true answer")
-    for margin, least, most in rows:
-        low, high = (f"{floor(p * 1e6) / 1e4:.4f}%" for p in (least, most))  # never "100%"
-        typer.echo(f"{margin:>8}  {low if low == high else f'{low} to {high}'}")
+    typer.echo("probability of the true answer, and the least of what others have\n")
+    lines = [["margin", mechanism.name, *beside]]
+    for place, (margin, least, most) in enumerate(rows):
+        low, high = _percent(least), _percent(most)
+        own = low if low == high else f"{low} to {high}"
+        lines.append([str(margin), own, *(_percent(column[place]) for column in beside.values())])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        typer.echo("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
     typer.echo("\nNo data was read and nothing was spent.")
+
+
+def _percent(chance: float) -> str:
+    return f"{floor(chance * 1e6) / 1e4:.4f}%"  # rounded down, so never "100%"
+
+
+def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
+    """What else there is for the question and the guarantee, by name."""
+    from rainbowdp.baselines import exponential, permute_and_flip
+
+    makers: dict[str, Callable[..., Any]] = {
+        "proximity": proximity,
+        "homogeneous": homogeneous,
+        "permute-and-flip": permute_and_flip,
+        "exponential": exponential,
+    }
+    found: dict[str, Any] = {}
+    for name, make in makers.items():
+        with suppress(InvalidGuarantee):  # not every mechanism exists under every guarantee
+            found[name] = make(mechanism.question, mechanism.guarantee)
+    return {name: other for name, other in found.items() if other != mechanism}
 
 
 def _margins(mechanism: QuestionMechanism) -> Iterable[int]:

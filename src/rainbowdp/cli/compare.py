@@ -34,6 +34,9 @@ def compare(
     neighbours: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
+    ties: Annotated[
+        str, typer.Option(help="Who is right in a tie: 'first listed' or 'any leader'.")
+    ] = "first listed",
     rows_per_person: Annotated[int, typer.Option(help="How many rows one person may have.")] = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -49,6 +52,7 @@ def compare(
     from rainbowdp.guarantee import DP
     from rainbowdp.questions import Quantile, Threshold, Winner
     from rainbowdp.questions.base import checked_neighbours
+    from rainbowdp.questions.winner import checked_ties
 
     if answers < 2:
         raise RainbowError(f"a question needs at least 2 answers, got --answers {answers}")
@@ -58,7 +62,12 @@ def compare(
     made: Winner | Threshold | Quantile
     if question is Kind.winner:
         names = [str(number) for number in range(1, answers + 1)]
-        made = Winner(names, neighbours=relation, rows_per_person=rows_per_person)
+        made = Winner(
+            names,
+            ties=checked_ties(ties),
+            neighbours=relation,
+            rows_per_person=rows_per_person,
+        )
     elif question is Kind.quantile:
         bins = list(range(answers + 1))
         made = Quantile(q, bins, neighbours=relation, rows_per_person=rows_per_person)

@@ -53,10 +53,7 @@ class Winner(CountQuestion):
         rows_per_person: int = 1,
     ) -> None:
         self._set_shared(answers, column, neighbours, person, rows_per_person)
-        if ties not in TIES:
-            one, other = TIES
-            raise InvalidQuestion(f"ties must be {one!r} or {other!r}, got ties={ties!r}")
-        self._set(ties=ties)
+        self._set(ties=checked_ties(ties))
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -71,6 +68,15 @@ class Winner(CountQuestion):
         distances = rule(counts)
         distances[counts.index(max(counts))] = 0
         return distances
+
+
+def checked_ties(ties: str) -> Ties:
+    """One of the two rules."""
+    for rule in TIES:
+        if ties == rule:
+            return rule
+    one, other = TIES
+    raise InvalidQuestion(f"ties must be {one!r} or {other!r}, got ties={ties!r}")
 
 
 def _substituted(counts: Sequence[int]) -> list[int]:
