@@ -24,6 +24,7 @@ from typing import Any, Literal, TypeAlias, TypeGuard, overload
 
 import numpy as np
 
+from rainbowdp import show_html
 from rainbowdp.curve import safe_curve
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
 from rainbowdp.exact import (
@@ -127,6 +128,14 @@ class QuestionMechanism:
         assert isinstance(question, Winner)
         assert isinstance(guarantee, DP)
         return fetch_table(len(question.answers), guarantee, question.neighbours, question.ties)
+
+    def _repr_html_(self) -> str:
+        named = {
+            "question": self.question.describe().get("kind", "question"),
+            "answers": ", ".join(map(str, self.question.answers)),
+            "guarantee": f"{self.guarantee}, one record {self.question.neighbours}",
+        }
+        return show_html.card(f"Mechanism: {self.name}", show_html.facts(named))
 
     @property
     def proof(self) -> Proof:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rainbowdp import show_html
 from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity
 from rainbowdp.baselines import (
     Baseline,
@@ -107,7 +108,14 @@ class Comparison:
         names = ", ".join(s.name for s in self.standings)
         raise RainbowError(f"a comparison must be asked for one of {names}, got {name!r}")
 
-    def __str__(self) -> str:
+    def _repr_html_(self) -> str:
+        head, *rows = self._summary()
+        table = show_html.table(head, rows, len(rows))
+        over = f"errors over {self.over}"
+        out = (f"left out: {name}, as {reason}" for name, reason in self.left_out.items())
+        return show_html.card(f"{self.what}, {self.guarantee}", over, table, *out)
+
+    def _summary(self) -> list[tuple[str, ...]]:
         first = self.standings[0].name
         head = ("mechanism", "mean error", "worst error", "99 % sure from", f"ε to match {first}")
         rows = [
@@ -120,6 +128,9 @@ class Comparison:
             )
             for s in self.standings
         ]
+        return [head, *rows]
+
+    def __str__(self) -> str:
         shown = _spread(sorted(self.standings[0].by_margin), 8)
         margins = [
             (s.name, *(_never_certain(s.by_margin[margin]) for margin in shown))
@@ -130,7 +141,7 @@ class Comparison:
                 f"{self.what}, {self.guarantee}",
                 f"errors over {self.over}",
                 "",
-                *_aligned([head, *rows]),
+                *_aligned(self._summary()),
                 "",
                 "least probability of the true answer by margin",
                 *_aligned([("margin", *map(str, shown)), *margins]),

@@ -22,6 +22,7 @@ from functools import cached_property
 from itertools import accumulate, combinations, product
 from typing import Any, TypeAlias
 
+from rainbowdp import show_html
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, NoPlace, UnknownDataset
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.margin_table import MarginTable
@@ -171,6 +172,15 @@ class ExactMechanism:
                 self.guarantee, len(self.answers), self.rule.total, self.rule.steps
             )
         object.__setattr__(self, "proof", proof)
+
+    def _repr_html_(self) -> str:
+        named = {
+            "answers": ", ".join(map(str, self.answers)),
+            "neighbours": self.neighbours,
+            **({"mixed with the mean row": f"{float(self.mixing):.2g}"} if self.mixing else {}),
+        }
+        verdict = show_html.badge(True, self.proof)
+        return show_html.card("Exact mechanism", verdict, show_html.facts(named))
 
     def _must_answer(self, question: Mapping[str, Any]) -> None:
         """A question's answers are its regions, and any two of them may be neighbours."""

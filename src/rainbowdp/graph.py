@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp import show_html
 from rainbowdp.edges import Edges, Ids, place_of, read_edges
 from rainbowdp.engines import plain
 from rainbowdp.errors import InvalidGraph, UnknownDataset
@@ -23,6 +24,8 @@ from rainbowdp.rainbow import Answer, Dataset, Rainbow, as_rainbow, show
 
 Label: TypeAlias = Any  # anything hashable
 Value = TypeVar("Value")
+
+MOST_SHOWN = 100_000  # datasets of a graph whose regions a notebook lists
 
 
 class RainbowGraph:
@@ -105,6 +108,22 @@ class RainbowGraph:
             f"RainbowGraph({len(self)} datasets, {self.edge_count} edges, "
             f"{len(self._labels)} regions, {len(self.answers)} answers)"
         )
+
+    def _repr_html_(self) -> str:
+        known = len(self) <= MOST_SHOWN  # depth is not worth a wait
+        head = ("region", "datasets", "on the boundary", "deepest")
+        rows = (
+            (
+                show_html.rainbow(region.rainbow, self.answers),
+                f"{region.size:,}",
+                f"{len(region.boundary):,}",
+                "–" if region.deepest is None else region.deepest,
+            )
+            for region in self.regions.values()
+        )
+        counts = f"{len(self):,} datasets, {self.edge_count:,} edges, {len(self._labels):,} regions"
+        table = show_html.table(head, rows, len(self._labels)) if known else ""
+        return show_html.card("Rainbow graph", counts, table)
 
     def __len__(self) -> int:
         return len(self.datasets)

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rainbowdp import show_html
 from rainbowdp.errors import InvalidDistribution, InvalidGuarantee, RainbowError
 from rainbowdp.growth import SATURATED, Coefficients, Floats, Line, advance, rows
 from rainbowdp.quantity import (
@@ -100,6 +101,11 @@ class Guarantee(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Only what the guarantee was made of; the rest is found again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        level = np.linspace(0.0, 1.0, 65)
+        points = zip(level.tolist(), (1.0 - self.step(level)).tolist(), strict=True)
+        return show_html.card(self, show_html.curve(points), "misses by false alarms")
 
     @abstractmethod
     def _violations(

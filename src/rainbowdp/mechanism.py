@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp import show_html
 from rainbowdp.boundary import BoundaryCondition
 from rainbowdp.errors import InvalidMechanism, RainbowError
 from rainbowdp.graph import RainbowGraph
@@ -62,6 +63,9 @@ class Check:
             f"{self.guarantee} is broken: {{{answers}}} is too likely at {more!r} "
             f"beside its neighbour {less!r}, by {self.excess:.6g}"
         )
+
+    def _repr_html_(self) -> str:
+        return show_html.card("Check", show_html.badge(self.holds, self))
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,12 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
     def __repr__(self) -> str:
         promise = f", {self.guarantee}" if self.guarantee is not None else ""
         return f"Mechanism({len(self)} datasets, {len(self.table)} rows{promise})"
+
+    def _repr_html_(self) -> str:
+        rows = ((name, *show_html.row(self[name], self.graph.answers)) for name in self)
+        counts = f"{len(self):,} datasets, {len(self.table):,} rows"
+        table = show_html.table(("dataset", "", "first choice"), rows, len(self))
+        return show_html.card("Mechanism", self.guarantee or "no guarantee", counts, table)
 
     def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
         """{answer: probability} at ``dataset``, most preferred answer first."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from rainbowdp import show_html
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.gaussian import GaussianDP, lower_tail, score
 from rainbowdp.guarantee import DP, Guarantee
@@ -40,6 +41,9 @@ class Proof:
 
     def __str__(self) -> str:
         return f"{self.guarantee} proved exactly: {self.statement}"
+
+    def _repr_html_(self) -> str:
+        return show_html.card("Proof", show_html.badge(True, self))
 
 
 def prove_ladders(

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from rainbowdp import show_html
 from rainbowdp.baselines.histograms import Integers, margins_of, neighbouring, up_to
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.graph import RainbowGraph
@@ -56,6 +57,11 @@ class Baseline:
     def answers(self) -> tuple[Answer, ...]:
         """The possible answers as they are listed."""
         return tuple(self.world.answers)
+
+    def _repr_html_(self) -> str:
+        named = {"keeps": self.keeps, "answers": ", ".join(map(str, self.answers))}
+        use = "for comparison, never released"
+        return show_html.card(self.name, show_html.facts({**named, "use": use}))
 
     def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
         """{answer: probability}; on a graph most preferred first, else likeliest first."""

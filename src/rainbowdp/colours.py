@@ -1,0 +1,49 @@
+"""One colour for each answer, told apart by everybody and in print.
+
+The eight colours keep a distance of at least 20 (CIE76) from each other for people with any of
+the three kinds of colour blindness, and the first five differ in lightness by at least 14, so
+that they are still five on a black-and-white printer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+BLUE, ORANGE, GREEN, YELLOW = "#0a4aa6", "#d1560f", "#45c490", "#f4dc3d"
+PLUM, LILAC, PINK, BROWN = "#4a1446", "#a3a4f7", "#d58fbf", "#75624f"
+PALETTE = (BLUE, ORANGE, GREEN, YELLOW, PLUM, LILAC, PINK, BROWN)
+
+_NAMED = {
+    "blue": BLUE,
+    "red": ORANGE,
+    "orange": ORANGE,
+    "green": GREEN,
+    "yellow": YELLOW,
+    "gold": YELLOW,
+    "purple": PLUM,
+    "violet": LILAC,
+    "pink": PINK,
+    "brown": BROWN,
+}
+
+
+def colours(answers: Sequence[Any]) -> dict[Any, str]:
+    """A colour for each answer: its own where it is named after one, else the next that is free.
+
+    After eight answers the colours come round again.
+
+    >>> colours(["green", "yes"])
+    {'green': '#45c490', 'yes': '#0a4aa6'}
+    """
+    found: dict[Any, str] = {}
+    for answer in answers:
+        own = _NAMED.get(str(answer).lower())
+        if own is not None and own not in found.values():
+            found[answer] = own
+    free = [colour for colour in PALETTE if colour not in found.values()]
+    for answer in answers:
+        if answer not in found:
+            taken = len(found)
+            found[answer] = free.pop(0) if free else PALETTE[taken % len(PALETTE)]
+    return {answer: found[answer] for answer in answers}
