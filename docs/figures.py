@@ -1,0 +1,174 @@
+"""Draw the two pictures of the README: `python docs/figures.py` writes them to docs/figures/."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+import rainbowdp as rb
+from rainbowdp import plots
+from rainbowdp.colours import colours
+from rainbowdp.plots.style import INK, LARGE, MEDIUM, PAPER, SMALL, SOFT, new_figure, plot_area
+
+ANSWERS = ("red", "green", "blue")
+VOTES = 12
+
+
+def tables() -> list[tuple[int, int, int]]:
+    """All tables of so many votes among three."""
+    return [(r, g, VOTES - r - g) for r in range(VOTES + 1) for g in range(VOTES + 1 - r)]
+
+
+def election(
+    promise: rb.DP,
+) -> tuple[rb.Mechanism, dict[tuple[int, int, int], tuple[float, float]]]:
+    """Our mechanism for the winner on all tables, neighbours one vote apart, in a triangle."""
+    question = rb.best(rb.Winner(ANSWERS), promise)
+    known = tables()
+    edges = [
+        (table, other)
+        for table in known
+        for other in known
+        if table < other and sum(abs(a - b) for a, b in zip(table, other, strict=True)) == 2
+    ]
+    winner = {table: ANSWERS[table.index(max(table))] for table in known}
+    orders = {a: (a, *(b for b in ANSWERS if b != a)) for a in ANSWERS}
+    graph = rb.RainbowGraph(edges, orders, answers=ANSWERS, labels=winner)
+    rows = {table: question[dict(zip(ANSWERS, table, strict=True))] for table in known}
+    corners = [(0.0, 0.0), (VOTES / 2, VOTES * math.sqrt(3) / 2), (float(VOTES), 0.0)]
+    places = {
+        table: (
+            sum(n * x for n, (x, _) in zip(table, corners, strict=True)) / VOTES,
+            sum(n * y for n, (_, y) in zip(table, corners, strict=True)) / VOTES,
+        )
+        for table in known
+    }
+    return rb.Mechanism.from_table(graph, rows, promise), places
+
+
+def idea() -> Figure:
+    """Every table of twelve votes as a disc, and the walk from a border into the red region."""
+    mechanism, places = election(rb.DP.from_ratio(5, 2))
+    figure = new_figure(9.2, 4.3)
+    left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
+    plots.graph(mechanism, places, labels=False, key=False, radius=0.43, ax=left)
+    left.set_title(
+        "Each disc is a table of 12 votes, neighbours differ in one.\n"
+        "Its bands are the chances of the three answers.",
+        loc="left",
+        fontsize=LARGE,
+        color=INK,
+    )
+    draw_border(left, mechanism.graph, places)
+    for table, side, words in (
+        ((VOTES, 0, 0), (0.0, -0.75), "all red"),
+        ((0, 0, VOTES), (0.0, -0.75), "all blue"),
+        ((0, VOTES, 0), (1.9, 0.0), "all green"),
+    ):
+        x, y = places[table]
+        left.text(
+            x + side[0], y + side[1], words, fontsize=MEDIUM, color=INK, ha="center", va="center"
+        )
+    walk = [(red, VOTES - red, 0) for red in range(VOTES // 2, VOTES + 1)]
+    (x0, y0), (x1, y1) = places[walk[0]], places[walk[-1]]
+    left.annotate(
+        "",
+        (x1 - 0.9, y1 + 0.55),
+        (x0 - 0.9, y0 + 0.55),
+        arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 1.2},
+    )
+    palette = colours(ANSWERS)
+    bottom = [0.0] * len(walk)
+    for answer in reversed(ANSWERS):
+        heights = [mechanism[table][answer] for table in walk]
+        right.bar(
+            range(len(walk)),
+            heights,
+            0.82,
+            bottom=bottom,
+            color=palette[answer],
+            edgecolor=INK,
+            linewidth=0.6,
+        )
+        bottom = [low + height for low, height in zip(bottom, heights, strict=True)]
+    for place, table in enumerate(walk):
+        right.text(
+            place,
+            0.965,
+            f"{math.floor(100 * mechanism[table]['red'])}",  # never certain
+            ha="center",
+            va="top",
+            fontsize=SMALL,
+            color=PAPER,
+        )
+    plot_area(
+        right,
+        "along the arrow: votes for red – green",
+        "chance of each answer",
+    )
+    right.set_title(
+        "One vote may change a chance 2.5-fold at most:\nthe further from the border, the firmer.",
+        loc="left",
+        fontsize=LARGE,
+        color=INK,
+    )
+    right.set_xticks(range(len(walk)), [f"{red} – {green}" for red, green, _ in walk])
+    right.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+    right.set_ylim(0, 1)
+    right.grid(visible=False)
+    right.tick_params(axis="x", length=0)
+    right.spines["left"].set_color(SOFT)
+    return figure
+
+
+def draw_border(
+    ax: Axes, graph: rb.RainbowGraph, places: dict[tuple[int, int, int], tuple[float, float]]
+) -> None:
+    """A line between the regions: across every edge that joins two, as long as a hexagon's side."""
+    sides = []
+    for ends in graph.edge_positions():
+        one, other = graph.names(ends)
+        if graph.region[one] != graph.region[other]:
+            (x0, y0), (x1, y1) = places[one], places[other]
+            x, y = (x0 + x1) / 2, (y0 + y1) / 2
+            dx, dy = (y1 - y0) / math.sqrt(12), (x0 - x1) / math.sqrt(12)
+            sides.append([(x - dx, y - dy), (x + dx, y + dy)])
+    ax.add_collection(LineCollection(sides, colors=INK, linewidths=2.2, capstyle="round", zorder=5))
+
+
+def gain() -> Figure:
+    """How often the answer is wrong, ours and what others use."""
+    makers = {
+        "rainbowdp": rb.best,
+        "permute-and-flip": rb.permute_and_flip,
+        "exponential": rb.exponential,
+    }
+    compared = rb.compare(rb.Winner(ANSWERS), rb.DP(1), makers, margins=range(1, 11))
+    figure = new_figure(6.8, 3.9)
+    ax = plots.comparison(compared, title="", ax=figure.add_subplot())
+    ours, *others = compared.standings
+    needed = ", ".join(f"{s.name} {s.sure_from}" for s in others)
+    ax.set_title(
+        "Which of three options won? One private answer, ε = 1:\n"
+        f"99 % right from a margin of {ours.sure_from} ({needed})",
+        loc="left",
+        fontsize=LARGE,
+        color=INK,
+    )
+    ax.axhline(0.01, color=SOFT, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    return figure
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    plots.save(idea(), folder / "idea.svg")
+    plots.save(gain(), folder / "gain.svg")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "figures")

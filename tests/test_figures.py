@@ -1,0 +1,36 @@
+"""The pictures of the README are made by a script that still runs."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "docs"
+NAMES = ["gain.svg", "idea.svg"]
+
+
+@pytest.fixture(scope="module")
+def script() -> dict[str, Any]:
+    return runpy.run_path(str(FOLDER / "figures.py"))
+
+
+def test_the_script_draws_the_pictures_that_are_kept(
+    script: dict[str, Any], tmp_path: Path
+) -> None:
+    script["main"](tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == NAMES
+    for name in NAMES:
+        for folder in (tmp_path, FOLDER / "figures"):
+            assert ElementTree.parse(folder / name).getroot().tag.endswith("svg")
+            assert (folder / name).stat().st_size < 500_000
+
+
+def test_the_gain_is_ours(script: dict[str, Any]) -> None:
+    ax = script["gain"]().axes[0]
+    heights = {line.get_label(): line.get_ydata() for line in ax.get_lines()}
+    for other in ("permute-and-flip", "exponential"):
+        assert (heights["rainbowdp"] < heights[other]).all()
