@@ -31,6 +31,18 @@ def test_reproduce_as_json() -> None:
     assert all(claim["holds"] for claim in claims)
 
 
+def test_reproduce_draws_the_figures_and_says_where(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["reproduce", "--out", str(tmp_path / "paper")])
+    assert result.exit_code == 0
+    assert result.output.endswith(f"figures: {tmp_path / 'paper' / 'index.html'}\n")
+    assert (tmp_path / "paper" / "figure-5.svg").exists()
+    file = tmp_path / "file"
+    file.touch()
+    result = CliRunner().invoke(app, ["reproduce", "--out", str(file)])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("rainbow: figures need a folder")
+
+
 def test_reproduce_fails_when_a_number_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     first, *rest = reproduce.reproduce()
     changed = (dataclasses.replace(first, ours="17, 31"), *rest)

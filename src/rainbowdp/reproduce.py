@@ -7,19 +7,33 @@ paper's value; where it is not, it is the value our theory page proves.
 from __future__ import annotations
 
 import itertools
+import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rainbowdp import paper
+from rainbowdp import paper, show_html
+from rainbowdp.errors import RainbowError
 from rainbowdp.guarantee import DP
 from rainbowdp.mechanism import dominates, relate
 from rainbowdp.morphism import boundary_morphism
 from rainbowdp.optimal import optimal, optimal_line
+
+_FIGURE_OF = {"Example 1": "Fig. 2"}  # claims whose place is not the figure they belong to
+_STYLE = (
+    ":root{color-scheme:light dark}body{font:15px/1.5 sans-serif;max-width:72rem;margin:2rem auto;"
+    "padding:0 1rem}.pair{display:flex;flex-wrap:wrap;gap:1.5rem;align-items:flex-start}"
+    "img{width:36rem;max-width:100%;background:#fff;border-radius:6px}"
+    "table{border-collapse:collapse;font-size:13px}td,th{text-align:left;vertical-align:top;"
+    "padding:2px 14px 2px 0;font-weight:normal}th{opacity:.7}"
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +56,11 @@ class Claim:
     def erratum(self) -> bool:
         """Whether the paper states something else than what is due."""
         return self.paper != self.due
+
+    @property
+    def verdict(self) -> str:
+        """As due, an erratum of the paper, or a number of ours that has changed."""
+        return "CHANGED" if not self.holds else "erratum" if self.erratum else "✓"
 
     def as_dict(self) -> dict[str, Any]:
         """The claim for ``--json``."""
@@ -199,3 +218,79 @@ def _threshold(promise: DP) -> str:
 
 def _whole(values: Sequence[float] | np.ndarray[Any, Any]) -> str:
     return ", ".join(str(int(v)) for v in values)
+
+
+def draw(folder: str | os.PathLike[str], claims: Sequence[Claim]) -> tuple[Path, ...]:
+    """Write every figure of the paper into ``folder``, and a page with its numbers beside it.
+
+    The figures are SVG files, the page is ``index.html``, and ``claims.json`` holds all claims.
+    The folder is made where it is missing; each file is written whole or not at all.
+    """
+    from rainbowdp.plots import save
+    from rainbowdp.plots.printed import figures
+
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RainbowError(
+            f"figures need a folder that can be made or written, got {place}: {error.strerror}"
+        ) from error
+    names = {where: f"figure-{_word(where)}.svg" for where in figures()}
+    written = [save(figure(), place / names[where]) for where, figure in figures().items()]
+    content = json.dumps([claim.as_dict() for claim in claims], indent=2, ensure_ascii=False)
+    written.append(_write(place / "claims.json", content + "\n"))
+    return (*written, _write(place / "index.html", _page(names, claims)))
+
+
+def _page(names: Mapping[str, str], claims: Sequence[Claim]) -> str:
+    """Each figure with the numbers the paper states there, then the numbers without a figure."""
+    shown = {
+        where: [c for c in claims if _FIGURE_OF.get(c.place, c.place) == where] for where in names
+    }
+    rest = [claim for claim in claims if not any(claim in part for part in shown.values())]
+    parts = [
+        f'<h2>{show_html.text(where)}</h2><div class="pair"><img src="{names[where]}" '
+        f'alt="{show_html.text(where)} of the paper, drawn again">{_numbers(part)}</div>'
+        for where, part in shown.items()
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><title>The paper, reproduced</title>'
+        f"<style>{_STYLE}</style></head>\n<body><h1>Generalized Rainbow Differential Privacy</h1>"
+        "<p>Every figure of the paper with its numbers and ours. A number the paper has wrong is "
+        "an <em>erratum</em>.</p>\n"
+        + "\n".join(parts)
+        + f"\n<h2>Without a figure</h2>{_numbers(rest)}</body></html>\n"
+    )
+
+
+def _numbers(claims: Sequence[Claim]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in ("", "paper", "ours", ""))
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{show_html.text(cell, 200)}</td>"
+            for cell in (claim.statement, claim.paper, claim.ours, claim.verdict)
+        )
+        + "</tr>"
+        for claim in claims
+    )
+    return f"<table><tr>{head}</tr>{rows}</table>"
+
+
+def _word(place: str) -> str:
+    """``Fig. 1(A)`` as ``1a``."""
+    return "".join(letter for letter in place.removeprefix("Fig.") if letter.isalnum()).lower()
+
+
+def _write(target: Path, content: str) -> Path:
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        draft.write_text(content, encoding="utf-8")
+        draft.replace(target)
+    except OSError as error:
+        raise RainbowError(f"a page must be writable, got {target}: {error.strerror}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return target

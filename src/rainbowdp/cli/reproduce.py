@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from rainbowdp.cli.output import AsJson, print_json
 
 
-def reproduce(as_json: AsJson = False) -> None:
-    """Print every number the paper states beside ours.
+def reproduce(
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Draw every figure of the paper into this folder."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print every number the paper states beside ours, and draw its figures.
 
     Covers *Generalized Rainbow Differential Privacy* (arXiv:2309.05871): its first figure and
     the boundary graph, Example 1, the numerical figures, the special cases of the earlier
     papers, and the errors we found. Exits with 1 when one of our numbers is not the one due.
 
-    Example: `rainbow reproduce --json > claims.json`
+    With `--out` the figures are written as SVG beside their numbers (`index.html`); where δ > 0
+    the printed curves, which are wrong, are drawn together with the right ones.
+
+    Examples: `rainbow reproduce --json > claims.json`, `rainbow reproduce --out paper`
     """
     from rainbowdp import reproduce as paper
 
     found = paper.reproduce()
+    drawn = paper.draw(out, found) if out is not None else ()
     if as_json:
         print_json([claim.as_dict() for claim in found])
     else:
@@ -31,7 +44,7 @@ def reproduce(as_json: AsJson = False) -> None:
             table.add_column(heading, max_width=width)
         table.add_column()
         for claim in found:
-            mark = "[red]CHANGED[/]" if not claim.holds else "erratum" if claim.erratum else "✓"
+            mark = claim.verdict if claim.holds else f"[red]{claim.verdict}[/]"
             style = "yellow" if claim.erratum else None
             note = f" ({claim.note})" if claim.note else ""
             what = claim.statement + note
@@ -40,5 +53,7 @@ def reproduce(as_json: AsJson = False) -> None:
         console.print(table)
         errata, due = sum(claim.erratum for claim in found), sum(claim.holds for claim in found)
         console.print(f"{due} of {len(found)} as due; {errata} of them are errata of the paper.")
+        if drawn:
+            typer.echo(f"figures: {drawn[-1]}")
     if not all(claim.holds for claim in found):
         raise typer.Exit(1)
