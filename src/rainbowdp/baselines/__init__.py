@@ -1,19 +1,21 @@
 """What others use, as mechanisms: to compare with, each with the privacy it really keeps.
 
-======================  ============================================  ==============
+======================  ============================================  ===============
 function                row                                           keeps
-======================  ============================================  ==============
+======================  ============================================  ===============
 `exponential`           p_v ∝ e^{c·score}                             (ε, 0)
 `permute_and_flip`      random order, take v with e^{−c·gap}          (ε, 0)
+`pooled_…_flip`         as where v leads, less e^ε for each record    (ε, 0), see there
 `report_noisy_max`      the largest of score + noise                  (ε, 0)
 `inverse_sensitivity`   p_v ∝ e^{−c·λ_v}, sharp c                     (ε, 0)
 `randomized_response`   true answer a, others b                       (ε, δ)
 `propose_test_release`  true answer if a noisy margin is large        (ε, δ)
 `printed_operator`      the paper's Theorem 4 as printed              (ε, e^ε·δ)
-======================  ============================================  ==============
+======================  ============================================  ===============
 """
 
 from rainbowdp.baselines.base import Baseline
+from rainbowdp.baselines.pooled import pooled_permute_and_flip
 from rainbowdp.baselines.selection import (
     exponential,
     inverse_sensitivity,
@@ -31,6 +33,7 @@ __all__ = [
     "exponential",
     "inverse_sensitivity",
     "permute_and_flip",
+    "pooled_permute_and_flip",
     "printed_operator",
     "propose_test_release",
     "randomized_response",

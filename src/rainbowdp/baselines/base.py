@@ -146,8 +146,10 @@ class Baseline:
             if self.scores == "counts":
                 lead = question.rows_per_person * (2 if question.neighbours == "substituted" else 1)
                 gaps = np.full((2, size), [[lead * (margin - 1)], [_FAR]], dtype=np.float64)
-                gaps[:, 0], gaps[1, 1] = 0.0, lead * margin
-                least, most = law(-gaps)[:, 0]
+                gaps[0, 0] = gaps[1, -1] = 0.0
+                gaps[1, -2] = lead * margin  # a rival listed before wins ties
+                rows_at = law(-gaps)
+                least, most = rows_at[0, 0], rows_at[1, -1]
             else:
                 near = np.where(np.eye(size, dtype=np.bool_), 0.0, float(margin))
                 far = np.where(near > 0, np.inf, 0.0)
