@@ -4,7 +4,7 @@ Which of q answers has the most of n records, ties to the first listed, one reco
 the mean over all histograms of 1 − P(true answer), in percent. The column LP is the least mean
 error that any mechanism can have on that graph of histograms, by ``rainbowdp.program`` and once
 more by a program of its own given to SciPy. OpenDP's noisy max is drawn from the real library.
-Prints Markdown; the tables in docs/when.md come from here.
+Prints Markdown; the tables in docs/when.md and docs/true-answer.md come from here.
 """
 
 from __future__ import annotations
@@ -22,24 +22,31 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import rainbowdp as rb
+from rainbowdp.answering import homogeneous
+from rainbowdp.answering import table as table_of
 from rainbowdp.baselines import (
     exponential,
     permute_and_flip,
+    pooled_permute_and_flip,
     propose_test_release,
     randomized_response,
 )
 from rainbowdp.baselines.histograms import histograms
 from rainbowdp.compare import Maker, compare
+from rainbowdp.lifted import fixed_point, lifted
 from rainbowdp.program import program
 from rainbowdp.questions.base import NEIGHBOURS, Neighbours
+from rainbowdp.standing import TIES
 
 CASES = ((2, 30, "1"), (3, 20, "0.3"), (3, 20, "1"), (3, 20, "2"),
          (4, 12, "0.3"), (4, 12, "1"), (4, 12, "1.5"), (6, 6, "2"))  # fmt: skip
 MAKERS: dict[str, Maker] = {
     "exponential": exponential,
     "permute-and-flip": permute_and_flip,
-    "homogeneous": rb.optimal,
+    "homogeneous": homogeneous,
     "proximity": rb.proximity,
+    "pooled (c)": pooled_permute_and_flip,
+    "table (d)": table_of,
 }
 MAKERS_WITH_DELTA: dict[str, Maker] = {
     "randomised response": randomized_response,
@@ -132,6 +139,24 @@ def opendp_error(answers: int, records: int, promise: rb.DP) -> tuple[float, flo
     return sum(missed) / len(missed), math.sqrt(variance)
 
 
+def on_graph(graph: rb.RainbowGraph, promise: rb.DP, start: Maker | None) -> float | None:
+    """The mean error of lifted proximity from permute-and-flip, or of the fixed point."""
+    try:
+        if start is None:
+            made = fixed_point(graph, promise)
+        else:
+            poll = question(len(graph.answers))
+            flipped = start(poll, promise)
+            chances = {
+                d: flipped[dict(zip(poll.answers, d, strict=True))][graph.rainbow(d)[0]]
+                for d in graph.boundary
+            }
+            made = lifted(graph, promise, chances)
+    except rb.InvalidGuarantee:
+        return None
+    return 1 - math.fsum(made[d][graph.rainbow(d)[0]] for d in graph.datasets) / len(graph)
+
+
 def timed(work: Callable[[], float]) -> tuple[float, float]:
     start = time.perf_counter()
     return work(), time.perf_counter() - start
@@ -143,7 +168,8 @@ def shown(value: float | None) -> str:
 
 def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], delta: str) -> None:
     drawn = delta == "0"
-    heads = [*makers, *(["OpenDP noisy max, drawn"] if drawn else []), "LP", "LP [s]", "SciPy [s]"]
+    heads = [*makers, *(["OpenDP noisy max, drawn"] if drawn else [])]
+    heads += ["lifted (a)", "fixed point (b)", "LP", "LP [s]", "SciPy [s]"]
     print(f"| q, n, ε | {' | '.join(heads)} |")
     print(f"| --- |{' --- |' * len(heads)}")
     for answers, records, epsilon in cases:
@@ -153,6 +179,7 @@ def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], del
             mean, deviation = opendp_error(answers, records, promise)
             cells.append(f"{100 * mean:.2f} ± {100 * deviation:.2f}")
         graph = graph_of_histograms(answers, records)
+        cells += [shown(on_graph(graph, promise, s)) for s in (permute_and_flip, None)]
         found, taken = timed(lambda g=graph, p=promise: 1 - program(g, p).objective / len(g))  # type: ignore[misc]
         again, slow = timed(lambda g=graph, p=promise: least_error(g, p))  # type: ignore[misc]
         if abs(found - again) > 1e-6:
@@ -161,30 +188,60 @@ def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], del
         print(f"| {answers}, {records}, {epsilon} | {' | '.join(cells)} |", flush=True)
 
 
-def shared_error(maker: Maker, poll: rb.Winner, records: int, promise: rb.DP) -> float:
-    """The mean probability of an answer that does not lead, so that a tie has no wrong side."""
-    mechanism = maker(poll, promise)
-    wrong = []
-    for row in histograms(poll, records).tolist():
-        counts = dict(zip(poll.answers, row, strict=True))
-        wrong.append(sum(p for a, p in mechanism[counts].items() if counts[a] < max(row)))
-    return math.fsum(wrong) / len(wrong)
-
-
 def ties_table(cases: tuple[tuple[int, int, str], ...]) -> None:
     """Both ways to count a tie, both neighbour relations."""
     makers: dict[str, Maker] = {"best": rb.best, "permute-and-flip": permute_and_flip}
     print("| q, n, ε | one record | best, first listed | permute-and-flip, first listed ", end="")
     print("| best, any leader | permute-and-flip, any leader |\n| --- | --- |" + " --- |" * 4)
     for answers, records, epsilon in cases:
-        promise = rb.DP(epsilon)
         for neighbours in NEIGHBOURS:
-            poll = question(answers, neighbours)
-            found = compare(poll, promise, makers, records=records)
-            cells = [found[name].mean_error for name in makers]
-            cells += [shared_error(maker, poll, records, promise) for maker in makers.values()]
-            line = " | ".join(shown(cell) for cell in cells)
-            print(f"| {answers}, {records}, {epsilon} | {neighbours} | {line} |")
+            cells = []
+            for ties in TIES:
+                poll = rb.Winner(question(answers).answers, ties=ties, neighbours=neighbours)
+                found = compare(poll, rb.DP(epsilon), makers, records=records)
+                cells += [shown(found[name].mean_error) for name in makers]
+            line = " | ".join(cells)
+            print(f"| {answers}, {records}, {epsilon} | {neighbours} | {line} |", flush=True)
+
+
+ELECTIONS = {
+    "House of Delegates, Virginia 94th, 2017": (11_608, 11_608, 675),
+    "US Senate, New Hampshire, 1974": (110_926, 110_924, 1_787),
+    "US President, Florida, 2000": (2_912_790, 2_912_253, 97_488),
+}
+
+
+def large_table() -> None:
+    """Many records: all histograms while they can be listed, then close elections as they were."""
+    print(
+        "| q, n, ε, ties | table | permute-and-flip | exponential | ε of permute-and-flip | table |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |")
+    makers: dict[str, Maker] = {
+        "table": table_of, "flip": permute_and_flip, "exponential": exponential
+    }  # fmt: skip
+    for answers, records in ((3, 36), (3, 100), (3, 300), (4, 36)):
+        for epsilon, ties in itertools.product(("0.3", "1", "2"), TIES):
+            names = question(answers).answers
+            poll = rb.Winner(names, ties=ties)
+            found = compare(poll, rb.DP(epsilon), makers, records=records)
+            cells = [shown(found[name].mean_error) for name in makers]
+            match = found["flip"].epsilon_to_match or math.nan
+            saved = 1 - found["table"].mean_error / found["flip"].mean_error
+            line = " | ".join([*cells, f"{match:.3g}", f"{-100 * saved:+.1f} %"])
+            print(f"| {answers}, {records}, {epsilon}, {ties} | {line} |", flush=True)
+    print("\n| election, ε | table | permute-and-flip | exponential |\n| --- | --- | --- | --- |")
+    for (name, counts), epsilon in itertools.product(ELECTIONS.items(), ("0.05", "0.1", "1")):
+        poll = rb.Winner(["a", "b", "c"], ties="any leader")
+        votes = dict(zip(poll.answers, counts, strict=True))
+        leaders = [a for a in poll.answers if votes[a] == max(counts)]
+        chances = [
+            1 - sum(maker(poll, rb.DP(epsilon))[votes][leader] for leader in leaders)
+            for maker in makers.values()
+        ]
+        print(
+            f"| {name}, {epsilon} | {' | '.join(f'{100 * c:.4g}' for c in chances)} |", flush=True
+        )
 
 
 def main() -> None:
@@ -192,6 +249,8 @@ def main() -> None:
     table(CASES, MAKERS, "0")
     print(f"\nWith δ = {DELTA}:\n")
     table(CASES, MAKERS_WITH_DELTA, DELTA)
+    print("\nMany records, one substituted:\n")
+    large_table()
     print("\nWhere a tie has no wrong side:\n")
     ties_table(((2, 31, "1"), *CASES))
 

@@ -17,6 +17,7 @@ from rainbowdp.baselines import (
     exponential,
     inverse_sensitivity,
     permute_and_flip,
+    pooled_permute_and_flip,
     printed_operator,
     propose_test_release,
     randomized_response,
@@ -50,6 +51,7 @@ from rainbowdp.files import load
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.guarantee import DP
+from rainbowdp.lifted import Lifted, fixed_point, lifted
 from rainbowdp.mechanism import Mechanism, dominates, relate
 from rainbowdp.morphism import Morphism, boundary_morphism
 from rainbowdp.node_files import read_labels, read_rainbows
@@ -85,6 +87,7 @@ __all__ = [
     "InvalidQuestion",
     "InvalidRainbow",
     "LedgerError",
+    "Lifted",
     "Mechanism",
     "MissingExtra",
     "Morphism",
@@ -110,13 +113,16 @@ __all__ = [
     "design",
     "dominates",
     "exponential",
+    "fixed_point",
     "inverse_sensitivity",
+    "lifted",
     "load",
     "nearest_sites",
     "optimal",
     "optimal_line",
     "optimum",
     "permute_and_flip",
+    "pooled_permute_and_flip",
     "printed_operator",
     "program",
     "propose_test_release",
