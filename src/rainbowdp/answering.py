@@ -26,7 +26,7 @@ import numpy as np
 
 from rainbowdp import show_html
 from rainbowdp.curve import safe_curve
-from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
+from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NoPlace
 from rainbowdp.exact import (
     ExactMechanism,
     Ladders,
@@ -199,6 +199,8 @@ def _table_at(table: MarginTable, margin: int) -> tuple[float, float]:
     removed, and from 2·margin − 2 or 2·margin − 1 where one is substituted. Where leaders share,
     rivals listed before the leader are seen one record farther behind.
     """
+    if type(margin) is not int or margin < 1:
+        raise NoPlace("a margin that is a whole number from 1", margin)
     step = 2 if table.shape.neighbours == "substituted" else 1
     gaps = range(step * (margin - 1), step * margin + (table.shape.ties == "any leader"))
     others = table.shape.answers - 2

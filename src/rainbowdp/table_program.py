@@ -48,11 +48,11 @@ _REACH = (0, 0.2, 0.45, 0.8, 1.2, 1.7, 2.3, 3.1, 4.2, 5.6, 7.5)
 _FARTHEST = 40 * math.log(2)
 _SIZES = {
     "any leader": {2: (12, 0), 3: (11, 0), 4: (9, 0), 5: (7, 0), 6: (6, 0)},
-    "first listed": {2: (12, 12), 3: (11, 11), 4: (7, 3), 5: (5, 2), 6: (4, 2)},
+    "first listed": {2: (12, 12), 3: (11, 11), 4: (8, 3), 5: (5, 2), 6: (4, 2)},
 }
 _ROUNDS, _PRUNED, _NEAR = 60, 6, 0.05
 _TOLERANCE = 1e-9
-_LEAST_MIXING, _MOST_MIXING = 2.0**-40, 2.0**-20
+_LEAST_MIXING, _MOST_MIXING = 2.0**-37, 2.0**-19
 
 
 def make_table(
