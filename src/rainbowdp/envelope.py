@@ -100,12 +100,13 @@ def envelope(
     hops = np.zeros(len(graph), dtype=np.int64)
     front = fixed.positions
     most[front], rest[front], source[front] = share, other, np.arange(len(fixed))
-    offsets, targets = graph._offsets, graph._targets
+    offsets, targets = graph.compressed
     while front.size:
-        counts = offsets[front + 1] - offsets[front]
+        starts = offsets[front].astype(np.int64)
+        counts = offsets[front + 1].astype(np.int64) - starts
         ends = np.cumsum(counts)
         along = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-        reached = targets[np.repeat(offsets[front], counts) + along]
+        reached = targets[np.repeat(starts, counts) + along]
         giver = np.repeat(front, counts)
         s, r = guarantee._advance(
             share[source[front]], other[source[front]], hops[front].astype(np.float64) + 1

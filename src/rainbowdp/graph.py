@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from rainbowdp import show_html
 from rainbowdp.edges import Edges, Ids, place_of, read_edges
-from rainbowdp.engines import plain
+from rainbowdp.engines import Engine, engine, plain
+from rainbowdp.engines.narrow import number_type
 from rainbowdp.errors import InvalidGraph, UnknownDataset
 from rainbowdp.rainbow import Answer, Dataset, Rainbow, as_rainbow, show
 
 Label: TypeAlias = Any  # anything hashable
 Value = TypeVar("Value")
-
+_BLOCK = 1 << 20
 MOST_SHOWN = 100_000  # datasets of a graph whose regions a notebook lists
 
 
@@ -42,7 +43,9 @@ class RainbowGraph:
 
     ``answers`` fixes the order in which answers are listed; by default the first rainbow's.
 
-    Cost: O(edges) time and memory; depth is found on first use, by one search.
+    Cost: O(edges) time; in memory 4 bytes for each direction of an edge, 4 for each dataset and
+    1, 2 or 4 for the number of its region (8 instead of 4 past 2³² of them). Depth is found on
+    first use, by one search.
 
     >>> graph = RainbowGraph(
     ...     [("a", "b"), ("b", "c"), ("c", "d")],
@@ -83,7 +86,7 @@ class RainbowGraph:
         self,
         names: Sequence[Dataset],
         pairs: NDArray[Any],
-        region: NDArray[np.int64],
+        region: NDArray[Any],
         labels: tuple[Label, ...],
         rainbows: tuple[Rainbow, ...],
         answers: tuple[Answer, ...],
@@ -93,7 +96,7 @@ class RainbowGraph:
         self._labels = labels
         self._rainbows = rainbows
         self._region = region
-        self._offsets, self._targets = _compress(pairs, len(names))
+        self._offsets, self._targets = engine(len(names) + len(pairs)).compress(pairs, len(names))
 
     @classmethod
     def line(cls, rainbow: Sequence[Answer], length: int) -> RainbowGraph:
@@ -152,6 +155,19 @@ class RainbowGraph:
         return found
 
     @property
+    def _engine(self) -> Engine:
+        return engine(len(self) + self.edge_count)
+
+    @property
+    def compressed(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Compressed rows, read-only: the neighbours of the dataset at place i are at the places
+        ``targets[offsets[i]:offsets[i + 1]]``, in order.
+        """
+        offsets, targets = self._offsets.view(), self._targets.view()
+        offsets.flags.writeable = targets.flags.writeable = False
+        return offsets, targets
+
+    @property
     def edge_count(self) -> int:
         """The number of edges, loops and repeats not counted."""
         return len(self._targets) // 2
@@ -160,7 +176,22 @@ class RainbowGraph:
         """Each edge once, as a pair of positions, smaller first."""
         first = plain.sources(self._offsets)
         once = first < self._targets
-        return np.stack([first[once], self._targets[once]], axis=1)
+        return np.stack([first[once], self._targets[once].astype(np.int64)], axis=1)
+
+    def joined(self, numbers: NDArray[Any], count: int) -> NDArray[np.int64]:
+        """The distinct pairs of different ``numbers`` (below ``count``, one for each dataset) that
+        stand on neighbours, smaller first, in order. Memory: that of the pairs.
+        """
+        return self._engine.touching(self._offsets, self._targets, numbers, count)
+
+    def edge_between(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
+        """The positions of two neighbours of which one is in ``first``, the other in ``second``."""
+        for place in np.flatnonzero(first):
+            near = self._targets[self._offsets[place] : self._offsets[place + 1]]
+            found = near[second[near]]
+            if len(found):
+                return int(place), int(found[0])
+        raise InvalidGraph("an edge must join the two sets of datasets, got two apart")
 
     def neighbours(self, dataset: Dataset) -> tuple[Dataset, ...]:
         """The datasets joined to ``dataset``."""
@@ -180,36 +211,48 @@ class RainbowGraph:
     @cached_property
     def depth(self) -> PerDataset[float]:
         """Distance from each dataset to the boundary of its region; may be infinite."""
-        return PerDataset(self, self.depths, lambda d: math.inf if math.isinf(d) else int(d))
+        return PerDataset(self, self.depth_numbers, lambda d: math.inf if d < 0 else int(d))
+
+    @cached_property
+    def depth_numbers(self) -> NDArray[np.int32]:
+        """``depth`` as whole numbers in the order of ``datasets``, −1 where it is infinite."""
+        return self._engine.depths(self._offsets, self._targets, self._region, len(self._labels))
 
     @cached_property
     def depths(self) -> NDArray[np.float64]:
         """``depth`` as an array in the order of ``datasets``."""
-        return self.distances(self._on_boundary)
+        return _with_infinity(self.depth_numbers)
 
     def distances(self, start: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Steps from each dataset to the nearest marked one, infinite where there is no way."""
-        found = plain.distances(self._offsets, self._targets, start)
-        return np.where(found == plain.UNREACHED, math.inf, found)
+        return _with_infinity(self._engine.distances(self._offsets, self._targets, start))
+
+    def margins(self, truth: NDArray[Any], answers: int, cut: int) -> NDArray[Any]:
+        """For each answer a row: min(cut, steps to the nearest dataset whose ``truth`` it is).
+
+        The largest number of the row's type stands where there is no way.
+        """
+        return self._engine.margins(self._offsets, self._targets, truth, answers, cut)
 
     @property
-    def region_numbers(self) -> NDArray[np.int64]:
-        """For each dataset the place of its region in ``regions``."""
+    def region_numbers(self) -> NDArray[Any]:
+        """For each dataset the place of its region in ``regions``, in 1, 2 or 4 bytes."""
         return self._region
 
     @cached_property
-    def _on_boundary(self) -> NDArray[np.bool_]:
-        return plain.boundary(self._offsets, self._targets, self._region)
+    def _extents(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """For each region its size, its largest depth (or −1) and how many have no depth."""
+        return self._engine.extents(self._region, self.depth_numbers, len(self._labels))
 
     @property
     def boundary(self) -> tuple[Dataset, ...]:
         """The datasets with a neighbour in another region."""
-        return self.names(np.flatnonzero(self._on_boundary))
+        return self.names(np.flatnonzero(self.depth_numbers == 0))
 
     @property
     def interior(self) -> tuple[Dataset, ...]:
         """The datasets whose neighbours all lie in their own region."""
-        return self.names(np.flatnonzero(~self._on_boundary))
+        return self.names(np.flatnonzero(self.depth_numbers != 0))
 
     def names(self, positions: NDArray[Any]) -> tuple[Dataset, ...]:
         """The datasets at ``positions``."""
@@ -228,7 +271,7 @@ class RainbowGraph:
     @cached_property
     def touching(self) -> tuple[tuple[Label, Label], ...]:
         """The pairs of regions that some edge joins, each pair once."""
-        pairs = plain.touching(self._offsets, self._targets, self._region, len(self._labels))
+        pairs = self.joined(self._region, len(self._labels))
         return tuple((self._labels[a], self._labels[b]) for a, b in pairs)
 
     def boundary_graph(self) -> RainbowGraph:
@@ -253,7 +296,9 @@ class RainbowGraph:
         pairs += [(head[a], head[b]) for a, b in self.touching]
         graph = RainbowGraph.__new__(RainbowGraph)
         edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        graph._fill(names, edges, np.array(numbers), self._labels, self._rainbows, self.answers)
+        kind = number_type(len(self._labels) - 1)
+        numbered = np.array(numbers, dtype=kind)
+        graph._fill(names, edges, numbered, self._labels, self._rainbows, self.answers)
         return graph
 
 
@@ -275,18 +320,19 @@ class Region:
         """The region in a message: its rainbow, or its label where it was given one."""
         return show(self.rainbow) if self.label == self.rainbow else str(self.label)
 
-    @cached_property
+    @property
     def _members(self) -> NDArray[np.int64]:
         return np.flatnonzero(self._graph.region_numbers == self._number)
 
-    @cached_property
-    def _member_depths(self) -> NDArray[np.float64]:
-        return self._graph.depths[self._members]
+    def _named(self, boundary: bool) -> tuple[Dataset, ...]:
+        members = self._members
+        on_boundary = self._graph.depth_numbers[members] == 0
+        return self._graph.names(members[on_boundary == boundary])
 
     @property
     def size(self) -> int:
         """How many datasets the region has."""
-        return len(self._members)
+        return int(self._graph._extents[0][self._number])
 
     @property
     def datasets(self) -> tuple[Dataset, ...]:
@@ -296,23 +342,23 @@ class Region:
     @property
     def boundary(self) -> tuple[Dataset, ...]:
         """Those with a neighbour in another region."""
-        return self._graph.names(self._members[self._member_depths == 0])
+        return self._named(boundary=True)
 
     @property
     def interior(self) -> tuple[Dataset, ...]:
         """Those without."""
-        return self._graph.names(self._members[self._member_depths != 0])
+        return self._named(boundary=False)
 
     @property
     def deepest(self) -> int | None:
         """The largest finite depth; None for a region without boundary."""
-        finite = self._member_depths[np.isfinite(self._member_depths)]
-        return int(finite.max()) if finite.size else None
+        deepest = int(self._graph._extents[1][self._number])
+        return deepest if deepest >= 0 else None
 
     @property
     def unbounded(self) -> int:
         """How many datasets lie in components without boundary."""
-        return int(np.isinf(self._member_depths).sum())
+        return int(self._graph._extents[2][self._number])
 
 
 class PerDataset(Mapping[Dataset, Value], Generic[Value]):
@@ -361,24 +407,28 @@ def _assignment(assigned: Any, loaded: Edges, what: str) -> tuple[Sequence[Datas
     return places, assigned
 
 
-def _positions(loaded: Edges, names: Sequence[Dataset]) -> NDArray[np.int64]:
-    """The edges as pairs of positions in ``names``."""
+def _with_infinity(steps: NDArray[np.int32]) -> NDArray[np.float64]:
+    return np.where(steps == plain.UNREACHED, math.inf, steps)
+
+
+def _positions(loaded: Edges, names: Sequence[Dataset]) -> NDArray[Any]:
+    """The edges as pairs of positions in ``names``; the array itself where it already is that."""
     if loaded.names is not None and loaded.names is not names:
         if (
             isinstance(loaded.names, range)
             and isinstance(names, list)
             and names == list(loaded.names)
         ):
-            return np.asarray(loaded.pairs, dtype=np.int64)
+            return np.asarray(loaded.pairs)
         place = {name: position for position, name in enumerate(names)}
         table = np.array([place[name] for name in loaded.names], dtype=np.int64)
         return table[np.asarray(loaded.pairs, dtype=np.int64)].reshape(-1, 2)
     if isinstance(loaded.pairs, np.ndarray) and (isinstance(names, range) or loaded.names is names):
-        wrong = (loaded.pairs < 0) | (loaded.pairs >= len(names))
-        if wrong.any():
-            unknown = int(loaded.pairs[wrong][0])
-            raise _unknown(unknown, f"the datasets are 0 to {len(names) - 1}")
-        return loaded.pairs.astype(np.int64)
+        if loaded.pairs.size:
+            low, high = int(loaded.pairs.min()), int(loaded.pairs.max())
+            if low < 0 or high >= len(names):
+                raise _unknown(low if low < 0 else high, f"the datasets are 0 to {len(names) - 1}")
+        return loaded.pairs
     place = {name: position for position, name in enumerate(names)}
     listed = loaded.pairs.tolist() if isinstance(loaded.pairs, np.ndarray) else loaded.pairs
     try:
@@ -397,19 +447,41 @@ def _unknown(name: Any, remedy: str) -> InvalidGraph:
     )
 
 
-def _number(marks: Sequence[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """A number for each distinct mark, and the marks in that order."""
-    if isinstance(marks, np.ndarray) and marks.dtype.kind in "iu":
+def _number(marks: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
+    """A number for each distinct mark in order of first appearance, and the marks."""
+    if isinstance(marks, np.ndarray) and marks.ndim == 1 and marks.dtype.kind in "iu":
+        low, high = int(marks.min()), int(marks.max())
+        if high - low <= 4 * len(marks):
+            return _number_by_table(marks, low, high)
         values, first, numbers = np.unique(marks, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # by first appearance, as for any other labels
-        return np.argsort(order)[numbers], values[order].tolist()
+        order = np.argsort(first)
+        kind = number_type(len(values) - 1)
+        return np.argsort(order).astype(kind)[numbers], values[order].tolist()
     found: dict[Any, int] = {}
     try:
-        numbers = [found.setdefault(mark, len(found)) for mark in marks]
+        numbered = [found.setdefault(mark, len(found)) for mark in marks]
     except TypeError:
         odd = next(mark for mark in marks if not isinstance(mark, Hashable))
         raise InvalidGraph(f"labels must be hashable, got {odd!r}") from None
-    return np.array(numbers, dtype=np.int64), list(found)
+    return np.array(numbered, dtype=number_type(len(found) - 1)), list(found)
+
+
+def _number_by_table(marks: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], list[Any]]:
+    """``_number`` for whole numbers that lie close together: no sorting, one block at a time."""
+    first = np.full(high - low + 1, len(marks), dtype=np.int64)
+    starts = range(0, len(marks), _BLOCK)
+    for start in reversed(starts):  # of equal marks the last one written stays: the earliest
+        block = marks[start : start + _BLOCK].astype(np.int64) - low
+        first[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)
+    present = np.flatnonzero(first < len(marks))
+    order = present[np.argsort(first[present])]
+    number = np.zeros(len(first), dtype=number_type(len(order) - 1))
+    number[order] = np.arange(len(order))
+    numbers = np.empty(len(marks), dtype=number.dtype)
+    for start in starts:
+        block = marks[start : start + _BLOCK].astype(np.int64) - low
+        numbers[start : start + _BLOCK] = number[block]
+    return numbers, (order + low).tolist()
 
 
 def _rainbow_of(rainbows: Any, label: Label) -> Sequence[Answer]:
@@ -420,14 +492,3 @@ def _rainbow_of(rainbows: Any, label: Label) -> Sequence[Answer]:
         return order
     except (KeyError, IndexError, TypeError):
         raise InvalidGraph(f"every label needs a rainbow, got none for label {label!r}") from None
-
-
-def _compress(pairs: NDArray[Any], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Compressed rows with each edge in both directions, without loops and repeats."""
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    codes = np.unique(
-        np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]])
-    )
-    offsets = np.zeros(size + 1, dtype=np.int64)
-    np.cumsum(np.bincount(codes // size, minlength=size), out=offsets[1:])
-    return offsets, codes % size

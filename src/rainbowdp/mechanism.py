@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from rainbowdp import show_html
 from rainbowdp.boundary import BoundaryCondition
+from rainbowdp.engines.narrow import number_type
+from rainbowdp.engines.progress import track
 from rainbowdp.errors import InvalidMechanism, RainbowError
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
@@ -150,7 +152,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
             raise InvalidMechanism(
                 f"a mechanism must point at rows 0 to {len(table) - 1}, got {shown}"
             )
-        index = index.astype(np.int64)
+        index = index.astype(number_type(len(table) - 1))
         self.graph, self.table, self.index, self.guarantee = graph, table, index, guarantee
         self._rows, self._boundary = rows, boundary
 
@@ -276,7 +278,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
         A pullback is checked on the graph it comes from, whose few edges prove the rest; with
         ``every_edge`` each edge of the own graph is looked at. Rows are floats, so what is
         checked holds up to a relative rounding of 1e-12. Cost: O(edges) and one comparison for
-        each distinct pair of rows.
+        each distinct pair of rows, in blocks: memory is that of the distinct pairs.
         """
         promise = guarantee if guarantee is not None else self.guarantee
         if promise is None:
@@ -287,39 +289,31 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
             return Check(True, promise, len(self.rows.row_pairs()))
         pairs = self.row_pairs()
         excess = np.zeros(len(pairs))
-        for start in range(0, len(pairs), _BLOCK):
+        starts = range(0, len(pairs), _BLOCK)
+        for start in track(starts, len(starts), "checking"):
             first, second = pairs[start : start + _BLOCK].T
             excess[start : start + _BLOCK] = promise.excesses(self.table[first], self.table[second])
         if not excess.any():
             return Check(True, promise, len(pairs))
         first, second = pairs[int(excess.argmax())]
         worst = promise.excess(self.table[first], self.table[second])
-        places = self._edge_between(first, second)
+        places = np.array(self.graph.edge_between(self.index == first, self.index == second))
         more, less = self.graph.names(places if worst.first else places[::-1])
         answers = tuple(self.graph.answers[a] for a in worst.answers)
         return Check(False, promise, len(pairs), float(worst), (more, less), answers)
 
     def row_pairs(self) -> NDArray[np.int64]:
         """The distinct pairs of different rows that stand on neighbours."""
-        edges, size = self.graph.edge_positions(), len(self.table)
-        codes: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        for start in range(0, len(edges), 1 << 22):
-            ends = np.sort(self.index[edges[start : start + (1 << 22)]], axis=1)
-            ends = ends[ends[:, 0] != ends[:, 1]]
-            codes = np.union1d(codes, ends[:, 0] * size + ends[:, 1])
-        return np.stack([codes // size, codes % size], axis=1)
+        return self.graph.joined(self.index, len(self.table))
 
-    def _edge_between(self, first: int, second: int) -> NDArray[np.int64]:
-        """An edge whose ends answer by these two rows, in this order."""
-        edges = self.graph.edge_positions()
-        directed = np.concatenate([edges, edges[:, ::-1]])
-        found = (self.index[directed] == (first, second)).all(axis=1)
-        edge: NDArray[np.int64] = directed[int(found.argmax())]
-        return edge
+    def rows_at(self, positions: NDArray[Any]) -> Floats:
+        """The rows of the datasets at ``positions``, answers in the order of ``graph.answers``."""
+        rows: Floats = self.table[self.index[positions]]
+        return rows
 
     def homogeneity(self) -> Homogeneity:
         """Does each region have one and the same distribution on its whole boundary?"""
-        on_boundary = np.flatnonzero(self.graph.depths == 0)
+        on_boundary = np.flatnonzero(self.graph.depth_numbers == 0)
         _, first = np.unique(self.graph.region_numbers[on_boundary], return_index=True)
         head = dict(
             zip(self.graph.region_numbers[on_boundary[first]], on_boundary[first], strict=True)
@@ -354,7 +348,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
             ]
         )
         return np.take_along_axis(
-            self.table[self.index[places]], order[self.graph.region_numbers[places]], axis=1
+            self.rows_at(places), order[self.graph.region_numbers[places]], axis=1
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.engines.narrow import number_type
 from rainbowdp.errors import NotAMorphism
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.rainbow import Dataset
@@ -40,9 +41,7 @@ class Morphism:
         positions = np.array([target.position(where(d)) for d in source.datasets], dtype=np.int64)
         self._fill(source, target, positions)
 
-    def _fill(
-        self, source: RainbowGraph, target: RainbowGraph, positions: NDArray[np.int64]
-    ) -> None:
+    def _fill(self, source: RainbowGraph, target: RainbowGraph, positions: NDArray[Any]) -> None:
         positions = np.asarray(positions)
         if positions.shape != (len(source),) or positions.dtype.kind not in "iu":
             raise NotAMorphism(
@@ -55,7 +54,7 @@ class Morphism:
                 f"a morphism must point at places 0 to {len(target) - 1} of its target, "
                 f"got {positions[wrong][0]}"
             )
-        positions = positions.astype(np.int64)
+        positions = positions.astype(number_type(len(target) - 1))
         self.source, self.target, self.positions = source, target, positions
         torn = _torn_edge(source, target, positions)
         if torn is not None:
@@ -102,10 +101,9 @@ def boundary_morphism(graph: RainbowGraph) -> Morphism:
     numbers = graph.region_numbers
     first = np.searchsorted(target.region_numbers, np.arange(len(graph.regions)))
     last = np.searchsorted(target.region_numbers, np.arange(len(graph.regions)), side="right") - 1
-    endless = np.isinf(graph.depths)
-    depth = np.where(endless, 0, graph.depths).astype(np.int64)
+    depth = graph.depth_numbers
     return Morphism.from_positions(
-        graph, target, np.where(endless, last[numbers], first[numbers] + depth)
+        graph, target, np.where(depth < 0, last[numbers], first[numbers] + depth)
     )
 
 
@@ -122,15 +120,15 @@ def _lookup(image: Mapping[Dataset, Dataset]) -> Callable[[Dataset], Dataset]:
 
 
 def _torn_edge(
-    source: RainbowGraph, target: RainbowGraph, positions: NDArray[np.int64]
+    source: RainbowGraph, target: RainbowGraph, positions: NDArray[Any]
 ) -> tuple[Dataset, Dataset] | None:
-    edges = source.edge_positions()
-    ends = np.sort(positions[edges], axis=1)
-    size = len(target)
-    joined = target.edge_positions()
-    fine = ends[:, 0] == ends[:, 1]
-    fine |= np.isin(ends[:, 0] * size + ends[:, 1], joined[:, 0] * size + joined[:, 1])
+    torn = source.joined(positions, len(target))
+    joined, size = target.edge_positions(), len(target)
+    fine = np.isin(torn[:, 0] * size + torn[:, 1], joined[:, 0] * size + joined[:, 1])
     if fine.all():
         return None
-    first, second = source.names(edges[np.flatnonzero(~fine)[0]])
+    one, other = torn[np.flatnonzero(~fine)[0]]
+    first, second = source.names(
+        np.array(source.edge_between(positions == one, positions == other))
+    )
     return first, second

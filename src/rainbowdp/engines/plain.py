@@ -6,16 +6,31 @@ A graph is ``offsets`` and ``targets`` (compressed sparse rows, each edge in bot
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from rainbowdp.engines.narrow import index_type, margin_type
+
+Integers = NDArray[Any]
 UNREACHED = -1
 
 
-def sources(offsets: Integers) -> Integers:
+def compress(pairs: Integers, size: int) -> tuple[Integers, Integers]:
+    """Offsets and sorted targets with each edge in both directions, no loops and repeats."""
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int64)
+    codes = np.unique(
+        np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]])
+    )
+    offsets = np.zeros(size + 1, dtype=index_type(len(codes)))
+    np.cumsum(np.bincount(codes // size, minlength=size), out=offsets[1:])
+    return offsets, (codes % size).astype(index_type(size - 1))
+
+
+def sources(offsets: Integers) -> NDArray[np.int64]:
     """The first node of each directed edge, in the order of ``targets``."""
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets).astype(np.int64))
 
 
 def boundary(offsets: Integers, targets: Integers, region: Integers) -> NDArray[np.bool_]:
@@ -26,28 +41,82 @@ def boundary(offsets: Integers, targets: Integers, region: Integers) -> NDArray[
     return found
 
 
-def distances(offsets: Integers, targets: Integers, start: NDArray[np.bool_]) -> Integers:
+def depths(
+    offsets: Integers, targets: Integers, region: Integers, regions: int
+) -> NDArray[np.int32]:
+    """Steps from each node to the boundary of its region, −1 where there is none.
+
+    A way to another region's boundary passes the own one first, so this is one search from all
+    boundaries at once.
+    """
+    return distances(offsets, targets, boundary(offsets, targets, region))
+
+
+def distances(offsets: Integers, targets: Integers, start: NDArray[np.bool_]) -> NDArray[np.int32]:
     """Steps from each node to the nearest node of ``start``, −1 where none can be reached.
 
-    From the boundary nodes of all regions this is the depth: a way to another region's boundary
-    passes the own one first. Cost: O(edges + levels).
+    Cost: O(edges + levels).
     """
-    found = np.where(start, 0, UNREACHED)
+    found = np.where(start, 0, UNREACHED).astype(np.int32)
     front = np.flatnonzero(start)
     level = 0
     while front.size:
         level += 1
-        counts = offsets[front + 1] - offsets[front]
-        ends = np.cumsum(counts)
-        inside = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-        reached = targets[np.repeat(offsets[front], counts) + inside]
+        reached = neighbours(offsets, targets, front)
         front = np.unique(reached[found[reached] == UNREACHED])
         found[front] = level
     return found
 
 
-def touching(offsets: Integers, targets: Integers, region: Integers, regions: int) -> Integers:
-    """The pairs of regions joined by an edge, each once, smaller number first."""
-    first, second = region[sources(offsets)], region[targets]
+def neighbours(offsets: Integers, targets: Integers, nodes: Integers) -> Integers:
+    """The neighbours of each of ``nodes``, one node after the other."""
+    starts = offsets[nodes].astype(np.int64)
+    counts = offsets[nodes + 1].astype(np.int64) - starts
+    ends = np.cumsum(counts)
+    inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
+    found: Integers = targets[np.repeat(starts, counts) + inside]
+    return found
+
+
+def margins(
+    offsets: Integers, targets: Integers, truth: Integers, answers: int, cut: int
+) -> Integers:
+    """For each answer a row: min(cut, steps to the nearest node whose ``truth`` it is).
+
+    The largest number of the type stands where there is no way.
+    """
+    kind = margin_type(cut)
+    found = np.empty((answers, len(truth)), dtype=kind)
+    for answer in range(answers):
+        steps = distances(offsets, targets, truth == answer)
+        found[answer] = np.where(steps == UNREACHED, np.iinfo(kind).max, np.minimum(steps, cut))
+    return found
+
+
+def extents(
+    region: Integers, depth: NDArray[np.int32], regions: int
+) -> tuple[Integers, Integers, Integers]:
+    """For each region how many nodes, the largest depth (or −1), how many at depth −1."""
+    deepest = np.full(regions, UNREACHED, dtype=np.int32)
+    np.maximum.at(deepest, region, depth)
+    endless = np.bincount(region[depth == UNREACHED], minlength=regions)
+    return np.bincount(region, minlength=regions), deepest, endless
+
+
+def touching(
+    offsets: Integers, targets: Integers, region: Integers, regions: int
+) -> NDArray[np.int64]:
+    """The pairs of regions joined by an edge, each once, smaller number first, in order."""
+    first, second = (region[ends].astype(np.int64) for ends in (sources(offsets), targets))
     codes = np.unique((first * regions + second)[first < second])
     return np.stack([codes // regions, codes % regions], axis=1)
+
+
+def refine(classes: Integers, values: Integers) -> tuple[Integers, Integers]:
+    """The classes of nodes alike in class and value, and the first node of each class."""
+    codes = classes.astype(np.int64) * (int(values.max(initial=0)) + 1) + values
+    _, first, numbers = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.uint32)
+    rank[order] = np.arange(len(order))
+    return rank[numbers], first[order]

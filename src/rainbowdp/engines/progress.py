@@ -1,0 +1,50 @@
+"""Telling a person at a terminal what takes long; silence everywhere else."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+QUIET_FOR = 1.0  # seconds before anything is said
+
+
+@contextmanager
+def announced(what: str) -> Iterator[None]:
+    """Say ``what`` on standard error if the work inside takes longer than a second."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(QUIET_FOR, lambda: print(what, file=sys.stderr, flush=True))  # noqa: T201
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def track(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+    """The items, with a bar on standard error once they take longer than a second."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    start = time.perf_counter()
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=total)
+    try:
+        for item in items:
+            yield item
+            bar.advance(task)
+            if not bar.live.is_started and time.perf_counter() - start > QUIET_FOR:
+                bar.start()
+    finally:
+        bar.stop()
