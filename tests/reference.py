@@ -8,9 +8,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import mpmath as mp
+import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 DIGITS = 450
@@ -368,3 +371,26 @@ def best_truths(
         taken = sum(w for w, truth in zip(row, truths, strict=True) if truth == 1)
         best.append(-float(answer.fun) + taken)
     return best
+
+
+def compressed(graph: nx.Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Offsets and sorted targets."""
+    lists = [sorted(graph[node]) for node in range(len(graph))]
+    offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
+    return offsets, np.array([n for near in lists for n in near], dtype=np.int64)
+
+
+def brute_boundary(graph: nx.Graph, region: NDArray[Any]) -> list[bool]:
+    """Whether each node has a neighbour in another region."""
+    return [any(region[a] != region[b] for b in graph[a]) for a in range(len(graph))]
+
+
+def brute_depth(graph: nx.Graph, region: NDArray[Any]) -> list[int]:
+    """The distance in the whole graph to the boundary datasets of one's own region."""
+    edge = brute_boundary(graph, region)
+    depths = []
+    for node in range(len(graph)):
+        ways = nx.single_source_shortest_path_length(graph, node)
+        found = [n for end, n in ways.items() if edge[end] and region[end] == region[node]]
+        depths.append(min(found, default=-1))
+    return depths

@@ -6,10 +6,13 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import networkx as nx
+import numpy as np
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import rainbowdp as rb
 import reference
@@ -338,3 +341,47 @@ def steps_by_margin(draw: st.DrawFn) -> tuple[rb.DP, int, int, tuple[int, ...]]:
     bent = [max(0, s + draw(st.sampled_from((0, 0, 0, 0, -1, 1)))) for s in steps]
     guarantee = rb.DP.from_ratio(ratio, delta=delta)
     return guarantee, answers, total, tuple(sorted(bent, reverse=True))
+
+
+@dataclass(frozen=True)
+class RoughGraph:
+    """Edges as they come in files: loops, repeats, isolated nodes; a region for each node."""
+
+    pairs: NDArray[np.uint32]
+    region: NDArray[np.uint8]
+
+    @property
+    def regions(self) -> int:
+        return int(self.region.max()) + 1
+
+    def networkx(self) -> nx.Graph:
+        graph = nx.empty_graph(len(self.region))
+        graph.add_edges_from(self.pairs[self.pairs[:, 0] != self.pairs[:, 1]].tolist())
+        return graph
+
+
+@st.composite
+def rough_graphs(draw: st.DrawFn) -> RoughGraph:
+    """Random graphs, grids and hypercubes, with some edges left out and others repeated."""
+    kind = draw(st.sampled_from(("random", "grid", "cube", "line")))
+    if kind == "grid":
+        base = nx.grid_2d_graph(draw(st.integers(1, 7)), draw(st.integers(1, 7)))
+    elif kind == "cube":
+        base = nx.hypercube_graph(draw(st.integers(1, 5)))
+    elif kind == "line":
+        base = nx.path_graph(draw(st.integers(1, 40)))
+    else:
+        size = draw(st.integers(1, 30))
+        base = nx.gnm_random_graph(size, draw(st.integers(0, 3 * size)), seed=draw(st.integers(0)))
+    graph = nx.convert_node_labels_to_integers(base)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    size, pairs = len(graph), np.array(graph.edges, dtype=np.uint32).reshape(-1, 2)
+    pairs = pairs[rng.random(len(pairs)) < draw(st.sampled_from((1.0, 0.9, 0.5)))]
+    extra = rng.integers(0, size, (draw(st.integers(0, 3)), 1)).repeat(2, axis=1)  # loops
+    pairs = np.concatenate([pairs, pairs[: draw(st.integers(0, 5)), ::-1], extra])
+    names = rng.permutation(size).astype(np.uint32)
+    sites = rng.integers(0, size, draw(st.integers(1, 4)))
+    near = np.abs(np.arange(size)[:, None] - sites).argmin(axis=1)  # stretches of numbers
+    region = np.empty(size, dtype=np.uint8)
+    region[names] = np.unique(near, return_inverse=True)[1]
+    return RoughGraph(names[rng.permutation(pairs)], region)

@@ -3,33 +3,10 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 from hypothesis import given, settings
-from numpy.typing import NDArray
 
 from rainbowdp.engines import plain
+from reference import brute_boundary, brute_depth, compressed
 from strategies import coloured_graphs
-
-Integers = NDArray[np.int64]
-
-
-def compressed(graph: nx.Graph) -> tuple[Integers, Integers]:
-    lists = [sorted(graph[node]) for node in range(len(graph))]
-    offsets = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-    return offsets, np.array([n for near in lists for n in near], dtype=np.int64)
-
-
-def brute_boundary(graph: nx.Graph, region: Integers) -> list[bool]:
-    return [any(region[a] != region[b] for b in graph[a]) for a in range(len(graph))]
-
-
-def brute_depth(graph: nx.Graph, region: Integers) -> list[int]:
-    """The distance in the whole graph to the boundary datasets of one's own region."""
-    edge = brute_boundary(graph, region)
-    depths = []
-    for node in range(len(graph)):
-        ways = nx.single_source_shortest_path_length(graph, node)
-        found = [n for end, n in ways.items() if edge[end] and region[end] == region[node]]
-        depths.append(min(found, default=plain.UNREACHED))
-    return depths
 
 
 @settings(max_examples=200, deadline=None)

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from numpy.typing import NDArray
 
 import rainbowdp as rb
+from rainbowdp import engines
 from reference import assert_one_sentence
 from strategies import coloured_graphs, deep_graphs, graphs
 
@@ -207,3 +209,83 @@ def test_unknown_datasets_are_named(name: Any, kind: str) -> None:
         with pytest.raises(rb.UnknownDataset) as caught:
             ask(name)
         assert_one_sentence(caught.value, repr(name))
+
+
+@pytest.mark.parametrize("large", [0, 1 << 20])
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        (np.array([[0, 1], [1, 3]], dtype=np.uint32), "3"),
+        (np.array([[0, 1], [-7, 2]]), "-7"),
+        (np.array([[0, 2**32 + 1]]), str(2**32 + 1)),
+        (np.array([[0, 2**64 - 1]], dtype=np.uint64), str(2**64 - 1)),
+    ],
+)
+def test_ids_out_of_the_array_are_named(
+    edges: NDArray[Any], said: str, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "LARGE", large)
+    with pytest.raises(rb.InvalidGraph) as caught:
+        rb.RainbowGraph(edges, [YES, NO], labels=np.array([0, 0, 1]))
+    assert_one_sentence(caught.value, said)
+
+
+@pytest.mark.parametrize("large", [0, 1 << 20])
+@pytest.mark.parametrize("regions", [1, 255, 256, 257, 65_537])
+def test_region_numbers_take_as_few_bytes_as_they_can(
+    regions: int, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "LARGE", large)
+    nodes = np.arange(regions - 1, dtype=np.uint32)
+    marks = np.arange(10, 10 + regions)
+    rainbows = dict.fromkeys(marks.tolist(), YES)
+    graph = rb.RainbowGraph(np.stack([nodes, nodes + 1], axis=1), rainbows, labels=marks)
+    assert graph.region_numbers.itemsize == (1 if regions <= 256 else 2 if regions <= 65_536 else 4)
+    assert graph.region_numbers.tolist() == list(range(regions))
+    assert graph.touching == tuple((10 + n, 11 + n) for n in range(regions - 1))
+
+
+@pytest.mark.parametrize("spread", [1, 10**12, -(10**12)])
+def test_numbers_as_labels_keep_their_order_of_appearance(spread: int) -> None:
+    marks = np.random.default_rng(3).integers(-50, 50, 3000) * spread
+    rainbows = {int(mark): YES for mark in marks}
+    graph = rb.RainbowGraph([], rainbows, labels=marks)
+    assert list(graph.regions) == list(dict.fromkeys(marks.tolist()))
+    assert [graph.region[d] for d in graph.datasets] == marks.tolist()
+
+
+def test_labels_of_many_blocks_are_numbered_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rainbowdp.graph._BLOCK", 7)
+    test_numbers_as_labels_keep_their_order_of_appearance(1)
+
+
+def test_compressed_rows_are_sorted_read_only_and_narrow() -> None:
+    graph = rb.RainbowGraph(np.array([[2, 0], [0, 1], [1, 0], [2, 2]]), [YES, NO, NO])
+    offsets, targets = graph.compressed
+    assert (offsets.tolist(), targets.tolist()) == ([0, 2, 3, 4], [1, 2, 0, 0])
+    assert offsets.dtype == targets.dtype == np.uint32
+    with pytest.raises(ValueError, match="read-only"):
+        targets[0] = 5
+    assert graph.edge_count == 2
+
+
+@settings(max_examples=100, deadline=None)
+@given(graphs())
+def test_joined_numbers_and_the_edge_between_them(graph: rb.RainbowGraph) -> None:
+    numbers = np.arange(len(graph)) % 3
+    pairs = graph.joined(numbers, 3)
+    ends = {tuple(sorted(numbers[edge].tolist())) for edge in graph.edge_positions()}
+    assert list(map(tuple, pairs.tolist())) == sorted(p for p in ends if p[0] != p[1])
+    for one, other in pairs:
+        a, b = graph.edge_between(numbers == one, numbers == other)
+        assert (numbers[a], numbers[b]) == (one, other)
+        assert graph.datasets[b] in graph.neighbours(graph.datasets[a])
+    with pytest.raises(rb.InvalidGraph, match="two apart"):
+        graph.edge_between(numbers < 3, numbers > 3)
+
+
+def test_depth_as_whole_numbers() -> None:
+    graph = rb.RainbowGraph([(0, 1), (1, 2), (3, 4)], [YES, YES, NO, YES, YES])
+    assert graph.depth_numbers.dtype == np.int32
+    assert graph.depth_numbers.tolist() == [1, 0, 0, -1, -1]
+    assert graph.depths.tolist() == [1, 0, 0, math.inf, math.inf]

@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from rainbowdp.proximity_graph import margins
+from rainbowdp.proximity import proximity_weights
+from rainbowdp.proximity_graph import (
+    cut_margin,
+    margin_bytes,
+    margins,
+    proximity_on_graph,
+    whole_margins,
+)
+from reference import assert_one_sentence
 from strategies import graphs
 
 
@@ -100,3 +108,54 @@ def test_an_answer_that_nobody_wants_is_never_given() -> None:
 def test_other_guarantees_are_refused(guarantee: rb.DP | rb.GaussianDP) -> None:
     with pytest.raises(rb.InvalidGuarantee, match="proximity needs"):
         rb.proximity(histograms(2, 2), guarantee)
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(), st.integers(1, 6))
+def test_cut_margins_are_margins_up_to_the_cut(graph: rb.RainbowGraph, cut: int) -> None:
+    whole, found = whole_margins(graph, cut), margins(graph)
+    far = np.iinfo(whole.dtype).max
+    assert whole.dtype == np.uint8
+    assert (whole == np.where(np.isinf(found), far, np.minimum(found, cut))).all()
+    assert margin_bytes(graph, cut) >= whole.nbytes
+
+
+@pytest.mark.parametrize("epsilon", [0.7, 1, 3])
+@pytest.mark.parametrize("delta", [0, "1e-9", "0.01"])
+def test_the_cut_is_where_exact_weights_stop_falling(epsilon: float, delta: str) -> None:
+    promise = rb.DP(epsilon, delta)
+    steps = proximity_weights(3 if epsilon >= 0.7 else 2, promise).steps
+    cut = cut_margin(3, promise)
+    assert len(steps) - 1 <= cut <= len(steps) + 3
+    assert all(abs(a - steps[-1]) <= 1 for a in steps[cut - 1 :])
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 2.0])
+def test_a_long_line_is_private_and_as_sharp_with_its_margins_cut(epsilon: float) -> None:
+    size = 3000
+    nodes = np.arange(size - 1)
+    labels = (np.arange(size) >= size // 2).astype(np.int64)
+    graph = rb.RainbowGraph(
+        np.stack([nodes, nodes + 1], axis=1), [("y", "n"), ("n", "y")], labels=labels
+    )
+    made = rb.proximity(graph, rb.DP(epsilon))
+    assert made.check(every_edge=True)
+    cut = cut_margin(2, rb.DP(epsilon))
+    assert len(made.table) == 2 * min(cut, size // 2)
+    assert made[0]["n"] == pytest.approx(0, abs=2**-63 if cut < size // 2 else 1)
+
+
+def test_margins_beyond_the_limit_are_refused_with_the_bytes_they_need() -> None:
+    graph = histograms(9, 3)
+    needed = margin_bytes(graph, 40)
+    assert needed == len(graph) * (3 + 16)
+    assert whole_margins(graph, 40, limit=needed).shape == (len(graph), 3)
+    with pytest.raises(rb.RainbowError) as caught:
+        whole_margins(graph, 40, limit=needed - 1)
+    assert_one_sentence(caught.value, f"{needed:,} bytes")
+    with pytest.raises(rb.RainbowError) as caught:
+        proximity_on_graph(graph, rb.DP(1), limit=needed)
+    assert_one_sentence(caught.value, "distinct rows")
+    with pytest.raises(rb.RainbowError) as caught:
+        whole_margins(graph, 0)
+    assert_one_sentence(caught.value, "cut=0")

@@ -186,11 +186,15 @@ class RainbowGraph:
 
     def edge_between(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
         """The positions of two neighbours of which one is in ``first``, the other in ``second``."""
-        for place in np.flatnonzero(first):
-            near = self._targets[self._offsets[place] : self._offsets[place + 1]]
-            found = near[second[near]]
-            if len(found):
-                return int(place), int(found[0])
+        places = np.flatnonzero(first)
+        for start in range(0, len(places), _BLOCK):
+            block = places[start : start + _BLOCK]
+            near = plain.neighbours(self._offsets, self._targets, block)
+            hits = np.flatnonzero(second[near])
+            if hits.size:
+                ends = np.cumsum(np.diff(self._offsets)[block])
+                giver = np.searchsorted(ends, hits[0], side="right")
+                return int(block[giver]), int(near[hits[0]])
         raise InvalidGraph("an edge must join the two sets of datasets, got two apart")
 
     def neighbours(self, dataset: Dataset) -> tuple[Dataset, ...]:

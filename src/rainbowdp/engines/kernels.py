@@ -375,10 +375,11 @@ def pair_codes(offsets: Any, targets: Any, region: Any, regions: Any) -> Any:
 def refine_classes(classes: Any, values: Any, base: Any) -> Any:
     """Renumber ``classes`` by (class, value) in order of appearance; the first node of each."""
     slots, numbers = np.full(1024, EMPTY, np.uint64), np.empty(1024, np.uint32)
-    first, used = np.empty(512, np.uint32), U(0)
+    first, used, latest, place = np.empty(512, np.uint32), U(0), EMPTY, U(0)
     for node in range(U(len(classes))):
         code = U(classes[node]) * base + U(values[node])
-        place = find_slot(slots, code)
+        if code != latest:
+            place, latest = find_slot(slots, code), code
         if slots[place] == EMPTY:
             slots[place], numbers[place], first[used] = code, used, node
             used += ONE
