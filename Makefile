@@ -33,6 +33,7 @@ format: $(VENV)/dev
 	$(RUN)/ruff format
 
 bench: $(VENV)/dev
+	$(RUN)/pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	for script in benchmarks/*.py; do $(RUN)/python $$script || exit 1; done
 
 clean:

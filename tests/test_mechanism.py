@@ -78,6 +78,26 @@ def test_check_is_brute_force_over_all_edges_and_sets(
     assert_one_sentence(ValueError(str(check)), repr(more), repr(less), f"{check.excess:.6g}")
 
 
+@pytest.mark.parametrize("at", [0, 500, 998])
+def test_one_broken_edge_is_found_in_any_block_by_either_engine(
+    at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = np.arange(999)
+    edges = np.stack([nodes, nodes + 1], axis=1)
+    graph = rb.RainbowGraph(edges, [YES, NO], labels=np.arange(1000) % 2)
+    likely = 0.5 + 0.01 * np.arange(1000) / 1000
+    likely[at + 1 :] -= 0.4  # a fall of 0.4 between two neighbours, slow rises elsewhere
+    table = np.stack([likely, 1 - likely], axis=1)
+    mechanism = rb.Mechanism(graph, table, np.arange(1000), rb.DP(1))
+    whole = mechanism.check(every_edge=True)
+    assert whole.neighbours == (at, at + 1)
+    monkeypatch.setattr("rainbowdp.mechanism._BLOCK", 7)
+    assert mechanism.check(every_edge=True) == whole
+    monkeypatch.setattr("rainbowdp.engines.LARGE", 0)
+    assert mechanism.check(every_edge=True) == whole
+    assert mechanism.rows_at(np.array([at, 3])).tolist() == table[[at, 3]].tolist()
+
+
 def test_a_check_says_what_is_broken() -> None:
     mechanism = rb.Mechanism.from_table(PAIR, {"a": (0.9, 0.1), "b": (0.1, 0.9)})
     assert str(mechanism.check(rb.DP.from_ratio(2))) == (

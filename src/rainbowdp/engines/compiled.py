@@ -266,5 +266,7 @@ def _ready(kernel: Any, *arguments: Any) -> None:
     """Compile ``kernel`` for these types now, or load it, so that threads find it ready."""
     kinds = tuple(map(_typeof, arguments))
     if kinds not in kernel.overloads:
-        with announced("rainbowdp compiles its graph search for this machine; the next run has it"):
+        with announced(
+            "rainbowdp: compiling the graph search for this machine, kept for next time"
+        ):
             kernel.compile(kinds)

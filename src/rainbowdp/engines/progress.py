@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -16,17 +17,22 @@ QUIET_FOR = 1.0  # seconds before anything is said
 
 @contextmanager
 def announced(what: str) -> Iterator[None]:
-    """Say ``what`` on standard error if the work inside takes longer than a second."""
+    """Say ``what`` on standard error, once, if the work inside takes longer than a second."""
     if not sys.stderr.isatty():
         yield
         return
-    timer = threading.Timer(QUIET_FOR, lambda: print(what, file=sys.stderr, flush=True))  # noqa: T201
+    timer = threading.Timer(QUIET_FOR, _say, [what])
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
+
+
+@cache
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)  # noqa: T201
 
 
 def track(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
