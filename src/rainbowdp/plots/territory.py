@@ -105,7 +105,8 @@ def shade(known: RainbowGraph, strength: Floats, low: float, high: float) -> Flo
     span = high - low
     share = (strength - low) / span if span > 0 else np.ones_like(strength)
     kept = PALEST + (1 - PALEST) * np.clip(share, 0.0, 1.0)
-    return 1.0 - kept[:, None] * (1.0 - pure[known.region_numbers])
+    shaded: Floats = 1.0 - kept[:, None] * (1.0 - pure[known.region_numbers])
+    return shaded
 
 
 def _strength(known: RainbowGraph, mechanism: Mechanism | None) -> tuple[Floats, float, float, str]:

@@ -77,7 +77,8 @@ def worst_pair(
         allowed_at, allowed, color=ORANGE, linestyle=DASHES[1], linewidth=1.6, label=str(promise)
     )
     area.fill_between(allowed_at, 0, allowed, color=ORANGE, alpha=0.1, linewidth=0)
-    here, there = (rows.graph.datasets[int(end)] for end in rows._edge_between(first, second))
+    ends = rows.graph.edge_between(rows.index == first, rows.index == second)
+    here, there = (rows.graph.datasets[end] for end in ends)
     area.plot(
         level,
         missed,
