@@ -53,6 +53,16 @@ def whole_file(target: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
+def as_text(mechanism: ExactMechanism) -> str:
+    """What a file of ``mechanism`` holds."""
+    return _with_checksum(describe(mechanism))
+
+
+def _with_checksum(content: dict[str, Any]) -> str:
+    whole = {**content, "checksum": checksum(content)}
+    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
 def _sync_folder(folder: Path) -> None:
     """Make the new name as durable as the file, where folders can be synced."""
     if os.name == "posix":
@@ -70,7 +80,12 @@ def load(path: str | os.PathLike[str]) -> ExactMechanism:
     regions it lists: whether those are all of the graph's, only the graph can tell. Without the
     graph a dataset is a pair (region, depth).
     """
-    content = read(path, FORMAT, VERSION)
+    return from_text(_text(path), path)
+
+
+def from_text(text: str, path: str | os.PathLike[str]) -> ExactMechanism:
+    """The mechanism that ``text``, the content of the file ``path``, holds, proved again."""
+    content = _parsed(text, path, FORMAT, VERSION)
     try:
         return restore(content)
     except RainbowError as error:
@@ -83,12 +98,30 @@ def load(path: str | os.PathLike[str]) -> ExactMechanism:
 
 def read(path: str | os.PathLike[str], wanted: str, version: int) -> dict[str, Any]:
     """What stands in a file of the format ``wanted``, once its version and checksum are right."""
+    return _parsed(_text(path), path, wanted, version)
+
+
+def write(content: dict[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Write ``content`` with its checksum, whole or not at all."""
+    target = Path(path)
+    with whole_file(target) as draft:
+        draft.write_text(_with_checksum(content), encoding="utf-8")
+    return target
+
+
+def _text(path: str | os.PathLike[str]) -> str:
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        content = json.loads(text, object_pairs_hook=_once)
+        return Path(path).read_text(encoding="utf-8")
     except OSError as error:
         why = error.strerror
         raise InvalidFile(f"a mechanism file must be readable, got {path}: {why}") from error
+    except ValueError as error:
+        raise InvalidFile(f"a mechanism file must be JSON, got {path}: {error}") from error
+
+
+def _parsed(text: str, path: str | os.PathLike[str], wanted: str, version: int) -> dict[str, Any]:
+    try:
+        content = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise InvalidFile(f"a mechanism file must be JSON, got {path}: {error}") from error
     if not isinstance(content, dict) or content.get("format") != wanted:
@@ -100,15 +133,6 @@ def read(path: str | os.PathLike[str], wanted: str, version: int) -> dict[str, A
     if claimed != checksum(content):
         raise InvalidFile(f"a mechanism file must match its checksum, got a changed one: {path}")
     return content
-
-
-def write(content: dict[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Write ``content`` with its checksum, whole or not at all."""
-    target = Path(path)
-    text = json.dumps({**content, "checksum": checksum(content)}, indent=1, ensure_ascii=False)
-    with whole_file(target) as draft:
-        draft.write_text(text + "\n", encoding="utf-8")
-    return target
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
