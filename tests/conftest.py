@@ -7,8 +7,9 @@ import os
 from hypothesis import settings
 
 from postgres import postgres_url
+from studio_server import studio_address
 
-__all__ = ["postgres_url"]
+__all__ = ["postgres_url", "studio_address"]
 
 # A landing must not depend on luck: CI tries the same examples every time, people new ones.
 settings.register_profile("ci", derandomize=True, deadline=None)

@@ -91,7 +91,9 @@ HEAVY = [
     "pyspark",
     "scipy",
     "sqlalchemy",
+    "starlette",
     "typer",
+    "uvicorn",
 ]
 
 

@@ -16,6 +16,7 @@ from rainbowdp.cli.design import design
 from rainbowdp.cli.ledger import ledgers
 from rainbowdp.cli.output import Group
 from rainbowdp.cli.reproduce import reproduce
+from rainbowdp.cli.studio import studio
 
 app = typer.Typer(
     name="rainbow",
@@ -31,6 +32,7 @@ app.command()(check)
 app.command()(compare)
 app.command()(design)
 app.command()(reproduce)
+app.command()(studio)
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,15 @@
+"""The studio: one local page on which rainbow privacy is seen, tuned and exported.
+
+==============  =================================================================
+``worlds``      what the page draws: a graph, its picture, and where it came from
+``examples``    the worlds that are shipped
+``loading``     a world from a mechanism file or a list of edges
+``settings``    what the page asked for, checked
+``answers``     the library's numbers for a world and settings, ready for JSON
+``recipe``      the lines of Python that do the same
+``guard``       who may talk to the server, and how much
+``server``      the addresses
+==============  =================================================================
+
+Everything that is computed is computed by the library, so page and library cannot disagree.
+"""

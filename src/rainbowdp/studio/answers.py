@@ -1,0 +1,348 @@
+"""The library's numbers for a world and settings, ready for JSON.
+
+``answer`` is what a moved control shows at once, in floats; ``prove`` is the exact proof behind
+the badge; ``costs`` and ``match`` set the mechanisms side by side; ``mechanism_file`` is the
+mechanism that would be released.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from contextlib import suppress
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from rainbowdp.answering import proximity
+from rainbowdp.baselines import (
+    Baseline,
+    exponential,
+    permute_and_flip,
+    printed_operator,
+    randomized_response,
+)
+from rainbowdp.boundary import BoundaryCondition
+from rainbowdp.compare import Maker, compare
+from rainbowdp.errors import InvalidBoundary, InvalidFile, InvalidGuarantee
+from rainbowdp.exact import ExactMechanism
+from rainbowdp.files import as_text
+from rainbowdp.growth import Floats
+from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.mechanism import Check, Mechanism
+from rainbowdp.optimal import optimal
+from rainbowdp.proximity_graph import margins
+from rainbowdp.studio.recipe import recipe
+from rainbowdp.studio.settings import ABOUT, MECHANISMS, OURS, Settings, offered
+from rainbowdp.studio.worlds import World
+
+_BASELINES = {
+    "exponential": exponential,
+    "permute-and-flip": permute_and_flip,
+    "randomised response": randomized_response,
+}
+_SURE = 0.99
+_UNITS = 10_000  # of a share on the page
+_FARTHEST = 60  # depths of a curve that nobody reaches
+
+
+def answer(world: World, settings: Settings) -> dict[str, Any]:
+    """Rows, verdict, curves, the chosen dataset and the lines of Python."""
+    shared = {
+        "guarantee": _describe(settings.guarantee),
+        "equal_shares": _equal_shares(world, settings.guarantee),
+        "recipe": recipe(world, settings),
+    }
+    try:
+        mechanism = make(world, settings)
+    except InvalidBoundary as error:
+        return shared | {"verdict": _clash(world, settings, str(error))}
+    except InvalidGuarantee as error:
+        return shared | {"verdict": {"state": "refused", "text": str(error)}}
+    check = mechanism.check(settings.guarantee, every_edge=True)
+    return shared | {
+        "rows": preferred(mechanism).tolist(),
+        "verdict": _verdict(world, check),
+        "curves": _curves(world, settings, mechanism),
+        "dataset": None
+        if settings.dataset is None
+        else inspect(mechanism, settings.guarantee, settings.dataset),
+    }
+
+
+def make(world: World, settings: Settings) -> Mechanism:
+    """The mechanism on the drawn graph, in floats."""
+    return _made(world, Settings(settings.mechanism, settings.guarantee, settings.boundary))
+
+
+@lru_cache(maxsize=64)
+def _made(world: World, settings: Settings) -> Mechanism:
+    mechanism: Mechanism = maker(world, settings)(world.graph, settings.guarantee)
+    return mechanism
+
+
+def maker(world: World, settings: Settings) -> Maker:
+    """A function of a graph and a guarantee to the mechanism that ``settings`` name."""
+    name = settings.mechanism
+    if name == "optimal":
+        return lambda graph, promise: optimal(graph, promise, _boundary(world, settings, promise))
+    if name == "proximity":
+        return proximity
+    if name == "printed":
+        return lambda graph, promise: printed_operator(graph, promise).mechanism
+    if name == "file":
+        return lambda graph, promise: _of_file(world, promise)
+    law = _BASELINES[name]
+    return lambda graph, promise: _carried_out(world, law(world.question or graph, promise))
+
+
+def prove(world: World, settings: Settings) -> dict[str, Any]:
+    """The badge of our own mechanisms: proved in integers, from the rows that would be released."""
+    if settings.mechanism == "file":
+        assert world.file is not None
+        if world.file.guarantee != settings.guarantee:
+            return {"state": "checked", "text": "the file was proved for its own guarantee only"}
+        return {"state": "proved", "text": _proof(world.file)}
+    return {"state": "proved", "text": _proof(exact(world, settings))}
+
+
+def exact(world: World, settings: Settings) -> ExactMechanism:
+    """The mechanism in integers with its proof: of a question, for tables of every size."""
+    if settings.mechanism not in OURS:
+        raise InvalidFile(
+            f"only our own mechanisms are released and written to files, got "
+            f"{MECHANISMS[settings.mechanism].lower()}; choose optimal or proximity"
+        )
+    if settings.mechanism == "file":
+        assert world.file is not None
+        return world.file
+    if world.question is None:
+        return make(world, settings).exact()
+    if settings.mechanism == "proximity":
+        return proximity(world.question, settings.guarantee).exact()
+    return optimal(world.question, settings.guarantee, settings.boundary).exact()
+
+
+def mechanism_file(world: World, settings: Settings) -> str:
+    """The text of the mechanism file."""
+    return as_text(exact(world, settings))
+
+
+def costs(world: World, settings: Settings) -> list[dict[str, Any]]:
+    """Each mechanism that ``world`` offers with its mean error, worst case and curve by margin."""
+    margin = _margins(world)
+    finite = np.unique(margin[np.isfinite(margin)])
+    shown = []
+    for name in offered(world):
+        cost: dict[str, Any] = {"name": name, "title": MECHANISMS[name], "about": ABOUT[name]}
+        try:
+            mechanism = make(world, Settings(name, settings.guarantee, settings.boundary))
+        except (InvalidBoundary, InvalidGuarantee) as error:
+            shown.append(cost | {"missing": str(error)})
+            continue
+        truth = preferred(mechanism)[:, 0]
+        cost["mean_error"] = float((1 - truth).mean())
+        cost["worst"] = float((1 - truth).max())
+        cost["by_margin"] = [[int(m), float(truth[margin == m].min())] for m in finite]
+        shown.append(cost)
+    return shown
+
+
+def match(world: World, settings: Settings) -> dict[str, float | None]:
+    """The ε with which each mechanism would have the mean error of the optimal one."""
+    made: dict[str, Maker] = {}
+    for name in offered(world):
+        chosen = Settings(name, settings.guarantee, settings.boundary)
+        with suppress(InvalidBoundary, InvalidGuarantee):
+            make(world, chosen)
+            made[name] = maker(world, chosen)
+    if "optimal" not in made:
+        return {}
+    compared = compare(world.graph, settings.guarantee, made)
+    return {name: compared[name].epsilon_to_match for name in made}
+
+
+@lru_cache(maxsize=16)
+def _margins(world: World) -> Floats:
+    """How far each dataset is from the nearest one with another first choice."""
+    found = margins(world.graph)
+    least: Floats = np.where(found == 0, np.inf, found).min(axis=1)
+    return least
+
+
+def preferred(mechanism: Mechanism) -> Floats:
+    """The row of every dataset, in its own order of preference."""
+    graph = mechanism.graph
+    place = {answer: number for number, answer in enumerate(graph.answers)}
+    orders = np.array([[place[a] for a in region.rainbow] for region in graph.regions.values()])
+    rows = mechanism.table[mechanism.index]
+    ordered: Floats = np.take_along_axis(rows, orders[graph.region_numbers], axis=1)
+    return ordered
+
+
+def inspect(mechanism: Mechanism, guarantee: Guarantee, position: int) -> dict[str, Any]:
+    """The dataset's worst neighbour: the set of answers that comes nearest to what is allowed.
+
+    Over all neighbours, both directions and all sets S, the largest P(S)/φ(Q(S)); where the
+    guarantee is (ε,δ) also the ratio (P(S) − δ)/Q(S), which e^ε bounds.
+    """
+    graph = mechanism.graph
+    here = mechanism.table[mechanism.index[position]]
+    worst: dict[str, Any] | None = None
+    for neighbour in graph.neighbours(graph.datasets[position]):
+        other = graph.position(neighbour)
+        there = mechanism.table[mechanism.index[other]]
+        for more, less, own in ((here, there, True), (there, here, False)):
+            found = _tightest(guarantee, more, less)
+            if worst is None or found["use"] > worst["use"]:
+                answers = [str(graph.answers[a]) for a in found.pop("set")]
+                worst = found | {"neighbour": other, "here": own, "answers": answers}
+    return {"position": position, "worst": worst}
+
+
+def _tightest(guarantee: Guarantee, more: Floats, less: Floats) -> dict[str, Any]:
+    sets = _sets(len(more))
+    p, q = sets @ more, np.minimum(sets @ less, 1.0)
+    allowed = guarantee.step(q)
+    use = np.divide(p, allowed, out=np.where(p > 0, np.inf, 0.0), where=allowed > 0)
+    place = int(use.argmax())
+    found = {
+        "set": np.flatnonzero(sets[place]).tolist(),
+        "use": min(float(use[place]), 1e9),
+        "likely": float(p[place]),
+        "beside": float(q[place]),
+        "allowed": float(allowed[place]),
+    }
+    if isinstance(guarantee, DP):
+        above = np.maximum(p - guarantee.delta, 0.0)
+        ratio = np.divide(above, q, out=np.where(above > 0, np.inf, 0.0), where=q > 0)
+        best = int(ratio.argmax())
+        found |= {"set": np.flatnonzero(sets[best]).tolist(), "likely": float(p[best])}
+        found |= {"beside": float(q[best]), "allowed": float(allowed[best])}
+        largest = float(ratio[best])
+        found |= {"ratio": largest if math.isfinite(largest) else None, "most": guarantee.ratio}
+        found["use"] = min(largest / guarantee.ratio, 1e9)
+    return found
+
+
+def _sets(answers: int) -> Floats:
+    """Every set of answers but the empty and the whole one, a row each."""
+    rows = list(itertools.product((0.0, 1.0), repeat=answers))[1:-1]
+    return np.array(rows or [(1.0,) * answers])
+
+
+def _boundary(world: World, settings: Settings, guarantee: Guarantee) -> Any:
+    if settings.boundary is not None:
+        return settings.boundary
+    if world.question is not None:  # what the library's questions do
+        return BoundaryCondition.symmetric(world.graph, guarantee)
+    return None
+
+
+def _equal_shares(world: World, guarantee: Guarantee) -> list[float]:
+    """Where a boundary by hand starts: the symmetric row in four digits, on the private side."""
+    condition = BoundaryCondition.symmetric(world.graph, guarantee)
+    share = next(iter(condition.exact_rows.values()), (Fraction(0),))[-1]
+    others = len(world.graph.answers) - 1
+    units = min(math.ceil(share * _UNITS), _UNITS // (others + 1))
+    return [(_UNITS - others * units) / _UNITS, *[units / _UNITS] * others]
+
+
+def _carried_out(world: World, baseline: Baseline) -> Mechanism:
+    """A baseline on the drawn graph; for a question, by the scores that the question has."""
+    if baseline.mechanism is not None:
+        return baseline.mechanism
+    assert world.counts is not None
+    rows = baseline.rows(world.counts)
+    return Mechanism(world.graph, rows, np.arange(len(rows)), baseline.keeps)
+
+
+def _of_file(world: World, guarantee: Guarantee) -> Mechanism:
+    assert world.file is not None
+    answers = world.file.answers
+    weights = [
+        world.file.rule.weights(world.place_in_file(position), answers)
+        for position in range(len(world.graph))
+    ]
+    table = np.array([[weight / sum(row) for weight in row] for row in weights])
+    return Mechanism(world.graph, table, np.arange(len(table)), guarantee)
+
+
+def _describe(guarantee: Guarantee) -> dict[str, Any]:
+    if isinstance(guarantee, DP):
+        return {"text": str(guarantee), "epsilon": guarantee.epsilon, "delta": guarantee.delta}
+    return {"text": str(guarantee), "mu": getattr(guarantee, "mu", None)}
+
+
+def _proof(mechanism: ExactMechanism) -> str:
+    where = " on tables of every size" if mechanism.question is not None else ""
+    compared = mechanism.proof.statement.partition(" with total")[0]
+    return f"{mechanism.guarantee}{where}: {compared}, in whole numbers"
+
+
+def _verdict(world: World, check: Check) -> dict[str, Any]:
+    if check:
+        text = f"{check.guarantee} holds on all {check.pairs} pairs of neighbouring rows"
+        return {"state": "checked", "text": text}
+    assert check.neighbours is not None
+    ends = [world.graph.position(dataset) for dataset in check.neighbours]
+    more, less = map(world.show, ends)
+    answers = ", ".join(str(a) for a in check.answers)
+    text = f"{{{answers}}} at {more} beside {less}, by {check.excess:.3g} more than {{}} allows"
+    return {
+        "state": "violated",
+        "text": text.replace("{}", str(check.guarantee)),
+        "excess": check.excess,
+        "edge": ends,
+    }
+
+
+def _clash(world: World, settings: Settings, text: str) -> dict[str, Any]:
+    """A boundary that is not private: the regions that give it away."""
+    found: dict[str, Any] = {"state": "violated", "text": text, "boundary": True}
+    try:
+        condition = BoundaryCondition(world.graph, settings.boundary or ())
+    except (ValueError, TypeError):
+        return found | {"state": "refused"}
+    clashes = condition.clashes(settings.guarantee)
+    if clashes:
+        worst = max(clashes, key=lambda clash: clash.excess)
+        numbers = {label: number for number, label in enumerate(world.graph.regions)}
+        more, less = (region.name for region in worst.regions)
+        answers = ", ".join(str(a) for a in worst.answers)
+        found["regions"] = [numbers[region.label] for region in worst.regions]
+        found["excess"] = worst.excess
+        found["text"] = (
+            f"{{{answers}}} on the boundary of ({more}) beside ({less}), "
+            f"by {worst.excess:.3g} more than {settings.guarantee} allows"
+        )
+    return found
+
+
+def _curves(world: World, settings: Settings, mechanism: Mechanism) -> dict[str, Any]:
+    """P(answer) by depth in the chosen dataset's region, most preferred first."""
+    graph = world.graph
+    number = int(graph.region_numbers[settings.dataset or 0])
+    label, region = list(graph.regions.items())[number]
+    curves: dict[str, Any] = {"region": number, "deepest": region.deepest}
+    if region.deepest is None:
+        return curves | {"depths": [], "rows": [], "turns": []}
+    if mechanism.boundary is not None:
+        start = mechanism.boundary.exact_rows[label]
+        reach = settings.guarantee.rows(start, np.arange(_FARTHEST + 1))
+        sure = np.flatnonzero(reach[:, 0] >= _SURE)
+        last = max(region.deepest, int(sure[0]) if len(sure) else _FARTHEST)
+        rows = settings.guarantee.rows(start, np.arange(last + 1))
+        sums = np.minimum(np.cumsum([float(p) for p in start]), 1.0)[:-1]
+        turns = settings.guarantee.phase_change(sums) if isinstance(settings.guarantee, DP) else []
+        return curves | {
+            "depths": list(range(last + 1)),
+            "rows": rows.tolist(),
+            "turns": [None if math.isinf(t) else int(t) for t in turns],
+        }
+    ordered, mine = preferred(mechanism), graph.region_numbers == number
+    depths = list(range(region.deepest + 1))
+    rows = np.array([ordered[mine & (graph.depths == depth)].mean(axis=0) for depth in depths])
+    return curves | {"depths": depths, "rows": rows.tolist(), "turns": []}

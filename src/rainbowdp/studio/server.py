@@ -1,0 +1,301 @@
+"""The addresses of the studio.
+
+====================  ======================================================================
+``/``                 the page
+``/api/examples``     the shipped worlds
+``/api/world/NAME``   a world: its graph and picture
+``/api/load``         a file in, the world in it out; kept in memory while the studio runs
+``/api/answer``       rows, verdict, curves, dataset and Python for a world and settings
+``/api/inspect``      the worst neighbour of one dataset
+``/api/costs``        the mechanisms side by side
+``/api/match``        the ε that each would need to do as well as the optimal one
+``/api/proof``        the exact proof behind the badge
+``/api/file``         the mechanism file
+====================  ======================================================================
+
+Numbers are computed one request after the other: the precision of python-flint's balls is one
+setting for the whole process. Proofs run in a process of their own, so that a long one (a Gaussian
+curve) keeps no control waiting; of two that wait, the older is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import signal
+import socket
+import threading
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import asynccontextmanager
+from functools import cache, lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rainbowdp.errors import MissingExtra, RainbowError, UnknownDataset
+from rainbowdp.studio.answers import answer, costs, inspect, make, match, mechanism_file, prove
+from rainbowdp.studio.examples import EXAMPLES, example
+from rainbowdp.studio.guard import Guard
+from rainbowdp.studio.loading import MOST_BYTES, read_world
+from rainbowdp.studio.settings import Settings, read_settings
+from rainbowdp.studio.worlds import World
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+PORT = 8765
+STATIC = Path(__file__).parent / "static"
+_KEPT = 16  # loaded worlds that stay in memory
+_LONGEST_NAME = 200
+
+
+class Source(NamedTuple):
+    """How to make a world again, elsewhere: an example's name, or a file's name and content."""
+
+    name: str
+    content: bytes | None = None
+
+
+@lru_cache(maxsize=_KEPT)
+def world_from(source: Source) -> World:
+    """The world of ``source``."""
+    if source.content is None:
+        return example(source.name)
+    return read_world(source.content, source.name)
+
+
+class Superseded(RainbowError):
+    """A request that waited too long for its turn."""
+
+
+class Studio:
+    """The loaded worlds, and the one place where numbers are computed."""
+
+    def __init__(self, opened: Source | None = None) -> None:
+        self._loaded: OrderedDict[str, Source] = OrderedDict()
+        self._turn = threading.Lock()
+        self._worker: ProcessPoolExecutor | None = None
+        self._waiting: dict[str, Future[Any]] = {}
+        self.opened = self.keep(opened) if opened is not None else None
+
+    def keep(self, source: Source) -> str:
+        """Remember a loaded file by a name of its own; the oldest is forgotten."""
+        with self._turn:
+            world_from(source)
+            name = f"loaded-{secrets.token_hex(8)}"
+            self._loaded[name] = source
+            while len(self._loaded) > _KEPT:
+                self._loaded.popitem(last=False)
+        return name
+
+    def source(self, name: Any) -> Source:
+        """Where the world called ``name`` comes from."""
+        if isinstance(name, str) and name in EXAMPLES:
+            return Source(name)
+        if isinstance(name, str) and name in self._loaded:
+            return self._loaded[name]
+        raise UnknownDataset("a world must be an example or a loaded file, got neither; load it")
+
+    def compute(self, function: Callable[..., Any], source: Source, content: Any) -> Any:
+        """A function of a world and settings, when its turn comes."""
+        with self._turn:
+            world = world_from(source)
+            return function(world, read_settings(world, content))
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """The world called ``name`` for the page."""
+        source = self.source(name)
+        with self._turn:
+            return world_from(source).as_dict() | {"name": name}
+
+    async def compute_apart(self, task: str, source: Source, content: Any) -> Any:
+        """The same in the process for proofs."""
+        with self._turn:  # bad settings are refused here, before a process is asked
+            read_settings(world_from(source), content)
+        waiting = self._waiting.pop(task, None)
+        if waiting is not None:
+            waiting.cancel()  # has no effect once it runs
+        self._waiting[task] = future = self.worker.submit(_apart, task, source, content)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            if not future.cancelled():
+                raise
+            raise Superseded("a newer request took this one's place") from None
+
+    @property
+    def worker(self) -> ProcessPoolExecutor:
+        """The process for proofs, started on first use."""
+        if self._worker is None:
+            self._worker = ProcessPoolExecutor(1, get_context("spawn"), _ignore_interrupts)
+        return self._worker
+
+    def close(self) -> None:
+        """End the process for proofs."""
+        if self._worker is not None:
+            self._worker.shutdown(cancel_futures=True)
+            self._worker = None
+
+
+def _apart(task: str, source: Source, content: Mapping[str, Any]) -> Any:
+    world = world_from(source)
+    return _APART[task](world, read_settings(world, content))
+
+
+_APART: Mapping[str, Callable[[World, Settings], Any]] = {
+    "proof": prove,
+    "file": mechanism_file,
+    "match": match,
+}
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
+
+
+def application(opened: Source | None = None) -> Starlette:
+    """The studio as an ASGI application; ``opened`` is shown first."""
+    try:
+        from starlette.applications import Starlette
+        from starlette.concurrency import run_in_threadpool
+        from starlette.middleware import Middleware
+        from starlette.responses import FileResponse, JSONResponse, PlainTextResponse
+        from starlette.routing import Mount, Route
+        from starlette.staticfiles import StaticFiles
+    except ImportError as error:
+        raise MissingExtra("Starlette and uvicorn", "studio") from error
+
+    studio = Studio(opened)
+
+    async def page(request: Request) -> Response:
+        return FileResponse(STATIC / "index.html")
+
+    async def examples(request: Request) -> Response:
+        listed = await run_in_threadpool(_listed)
+        content = {"examples": listed, "opened": studio.opened, "most_bytes": MOST_BYTES}
+        return JSONResponse(content)
+
+    async def world(request: Request) -> Response:
+        name = request.path_params["name"]
+        return JSONResponse(await run_in_threadpool(studio.describe, name))
+
+    async def load(request: Request) -> Response:
+        called = request.query_params.get("name", "file")[-_LONGEST_NAME:]
+        source = Source(called, await request.body())
+        name = await run_in_threadpool(studio.keep, source)
+        return JSONResponse(await run_in_threadpool(studio.describe, name))
+
+    def computed(function: Callable[[World, Settings], Any]) -> Callable[[Request], Any]:
+        async def respond(request: Request) -> Response:
+            content = await _content(request)
+            source = studio.source(content.get("world"))
+            return JSONResponse(await run_in_threadpool(studio.compute, function, source, content))
+
+        return respond
+
+    def computed_apart(task: str) -> Callable[[Request], Any]:
+        async def respond(request: Request) -> Response:
+            content = await _content(request)
+            source = studio.source(content.get("world"))
+            found = await studio.compute_apart(task, source, content)
+            if isinstance(found, str):
+                return PlainTextResponse(found, media_type="application/json")
+            return JSONResponse(found)
+
+        return respond
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        status = 404 if isinstance(error, UnknownDataset) else 422
+        if isinstance(error, Superseded):
+            status = 409
+        return JSONResponse({"error": str(error)}, status)
+
+    @asynccontextmanager
+    async def running(app: Starlette) -> AsyncIterator[None]:
+        warm = studio.worker.submit(_ignore_interrupts)  # importing takes longer than a proof
+        yield
+        warm.cancel()
+        studio.close()
+
+    return Starlette(
+        routes=[
+            Route("/", page),
+            Route("/api/examples", examples),
+            Route("/api/world/{name}", world),
+            Route("/api/load", load, methods=["POST"]),
+            Route("/api/answer", computed(answer), methods=["POST"]),
+            Route("/api/inspect", computed(_inspected), methods=["POST"]),
+            Route("/api/costs", computed(_costs), methods=["POST"]),
+            *(
+                Route(f"/api/{task}", computed_apart(task), methods=["POST"])
+                for task in ("match", "proof", "file")
+            ),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        middleware=[Middleware(Guard, most_bytes=MOST_BYTES)],
+        exception_handlers={RainbowError: refuse},
+        lifespan=running,
+    )
+
+
+def serve(
+    port: int | None = None,
+    opened: Source | None = None,
+    ready: Callable[[str], None] = lambda address: None,
+) -> None:
+    """Run the studio on this machine until it is interrupted; ``ready`` gets its address."""
+    app = application(opened)
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtra("Starlette and uvicorn", "studio") from error
+
+    with _listening(port) as listener:
+        ready(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, limit_concurrency=100
+        )
+        uvicorn.Server(config).run([listener])
+
+
+def _listening(port: int | None) -> socket.socket:
+    """A socket on loopback: at ``port``, or at the usual one if free and else at any."""
+    for tried in (PORT, 0) if port is None else (port,):
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", tried))
+            listener.listen(128)
+            return listener
+        except (OSError, OverflowError):
+            listener.close()
+    raise RainbowError(f"the port must be free and from 1 to 65535, got --port {port}; try another")
+
+
+@cache
+def _listed() -> list[dict[str, str]]:
+    worlds = [example(name) for name in EXAMPLES]
+    return [{"name": world.name, "title": world.title, "note": world.note} for world in worlds]
+
+
+def _inspected(world: World, settings: Settings) -> Any:
+    return inspect(make(world, settings), settings.guarantee, settings.dataset or 0)
+
+
+def _costs(world: World, settings: Settings) -> dict[str, Any]:
+    return {"costs": costs(world, settings)}
+
+
+async def _content(request: Request) -> dict[str, Any]:
+    try:
+        content = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise RainbowError("a request must be JSON, got something else") from None
+    if not isinstance(content, dict):
+        raise RainbowError("a request must be a JSON object, got something else")
+    return content

@@ -1,0 +1,92 @@
+"""What the page asked for, checked: every value that arrives is somebody else's until here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
+from rainbowdp.files import restore_guarantee
+from rainbowdp.guarantee import Guarantee
+from rainbowdp.studio.worlds import World
+
+MECHANISMS = {
+    "optimal": "Optimal",
+    "proximity": "Proximity",
+    "exponential": "Exponential",
+    "permute-and-flip": "Permute-and-flip",
+    "randomised response": "Randomised response",
+    "printed": "The paper’s printed operator",
+    "file": "The loaded file",
+}
+ABOUT = {
+    "optimal": "no mechanism with the same boundary does better anywhere",
+    "proximity": "each answer by its own distance",
+    "exponential": "likelier the nearer, at the usual rate",
+    "permute-and-flip": "flips a coin for each answer in turn",
+    "randomised response": "blind to how far the border is",
+    "printed": "Theorem 4 as it stands in the paper, wrong for δ > 0",
+    "file": "the rows of the file, as they are",
+}
+OURS = ("optimal", "proximity", "file")  # what can be proved exactly and written to a file
+_LONGEST = 64  # characters of a number
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A mechanism, its guarantee, a boundary row (none: the best) and a dataset to look at."""
+
+    mechanism: str
+    guarantee: Guarantee
+    boundary: tuple[float, ...] | None = None
+    dataset: int | None = None
+
+
+def read_settings(world: World, content: Mapping[str, Any]) -> Settings:
+    """The settings in ``content`` for ``world``, or the one rule that they break."""
+    mechanism = content.get("mechanism", "optimal")
+    if not isinstance(mechanism, str) or mechanism not in offered(world):
+        raise RainbowError(
+            f"a mechanism must be one of {', '.join(offered(world))}, got {mechanism!r}"
+        )
+    dataset = content.get("dataset")
+    if dataset is not None and (type(dataset) is not int or not 0 <= dataset < len(world.graph)):
+        raise RainbowError(
+            f"a dataset must be a number from 0 to {len(world.graph) - 1}, got {dataset!r}"
+        )
+    boundary = _boundary(content.get("boundary"), len(world.graph.answers))
+    return Settings(mechanism, _guarantee(content.get("guarantee")), boundary, dataset)
+
+
+def offered(world: World) -> tuple[str, ...]:
+    """The mechanisms that exist for ``world`` at all."""
+    if world.mechanisms is not None:
+        return world.mechanisms
+    without = {"printed"} if world.question is not None else set()
+    if world.file is None:
+        without.add("file")
+    return tuple(name for name in MECHANISMS if name not in without)
+
+
+def _guarantee(content: Any) -> Guarantee:
+    if not isinstance(content, Mapping):
+        raise InvalidGuarantee("settings need a guarantee, got none")
+    numbers = [value for key, value in content.items() if key != "knots"]
+    if not all(isinstance(value, str) and len(value) <= _LONGEST for value in numbers):
+        raise InvalidGuarantee("a guarantee must be written in short texts, got something else")
+    try:
+        return restore_guarantee(content)
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, RainbowError):
+            raise
+        raise InvalidGuarantee("a guarantee must be of a known kind, got another") from None
+
+
+def _boundary(content: Any, answers: int) -> tuple[float, ...] | None:
+    if content is None:
+        return None
+    fine = isinstance(content, list) and all(type(p) in (int, float) for p in content)
+    if not fine or len(content) != answers:
+        raise InvalidBoundary(f"a boundary must be a row of {answers} numbers, got {content!r}")
+    return tuple(float(p) for p in content)

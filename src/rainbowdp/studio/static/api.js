@@ -1,0 +1,61 @@
+// Talking to the server on this machine: JSON in, JSON out, errors as one sentence.
+
+export class Refused extends Error {}
+
+async function fetched(path, options) {
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused("The studio has stopped; start it again with: rainbow studio");
+  }
+  if (response.ok) return response;
+  const found = await response.json().catch(() => ({}));
+  const refused = new Refused(found.error ?? `The studio answered with status ${response.status}.`);
+  refused.status = response.status;
+  throw refused;
+}
+
+export const get = async (path, signal) => (await fetched(path, { signal })).json();
+
+export async function post(path, content, signal) {
+  const body = JSON.stringify(content);
+  const headers = { "Content-Type": "application/json" };
+  return (await fetched(path, { method: "POST", headers, body, signal })).json();
+}
+
+export async function postForText(path, content) {
+  const body = JSON.stringify(content);
+  const headers = { "Content-Type": "application/json" };
+  return (await fetched(path, { method: "POST", headers, body })).text();
+}
+
+export async function upload(file, most) {
+  if (file.size > most) {
+    throw new Refused(`The studio opens files of up to ${most.toLocaleString("en")} bytes, got ${file.name} with ${file.size.toLocaleString("en")}.`);
+  }
+  const path = `/api/load?name=${encodeURIComponent(file.name)}`;
+  const headers = { "Content-Type": "application/octet-stream" };
+  return (await fetched(path, { method: "POST", headers, body: file })).json();
+}
+
+/** `run` with the latest argument only, one at a time: a moving slider never piles up requests. */
+export function latestOnly(run) {
+  let busy = false;
+  let waiting = null;
+  return async (argument) => {
+    waiting = { argument };
+    if (busy) return;
+    busy = true;
+    try {
+      while (waiting) {
+        const { argument: next } = waiting;
+        waiting = null;
+        await run(next);
+      }
+    } finally {
+      busy = false;
+    }
+  };
+}

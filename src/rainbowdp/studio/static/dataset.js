@@ -1,0 +1,57 @@
+// One dataset: its distribution, depth, worst neighbour, and how much of the promise that uses.
+
+import { bar, find, make } from "./dom.js";
+import { percent, short } from "./numbers.js";
+import { colour } from "./palette.js";
+
+export function startDataset(choose) {
+  find("dataset-choice").addEventListener("change", (event) => choose(Number(event.target.value)));
+}
+
+export function listDatasets(world) {
+  find("dataset-choice").replaceChildren(
+    ...world.datasets.map(({ name }, number) => make("option", { value: number }, name)),
+  );
+}
+
+export function showDataset(world, number, row, found) {
+  find("dataset-choice").value = String(number ?? 0);
+  const box = find("dataset");
+  if (number === null) return box.replaceChildren(make("p", { class: "empty" }, "Pick a dataset in the graph or above."));
+  if (!row) return box.replaceChildren(make("p", { class: "empty" }, "There is no mechanism to look at with these settings."));
+  const dataset = world.datasets[number];
+  const { rainbow } = world.regions[dataset.region];
+  const prefers = rainbow.map((answer) => world.answers[answer]).join(" > ");
+  const bars = make("dl", { class: "bars" });
+  rainbow.forEach((answer, place) => {
+    bars.append(make("dt", {}, world.answers[answer]), bar(row[place], colour(answer)),
+      make("dd", { "data-probability": row[place] }, percent(row[place])));
+  });
+  box.replaceChildren(bars, make("dl", { class: "facts" }, ...facts(world, dataset, prefers, found)));
+}
+
+function facts(world, dataset, prefers, found) {
+  const depth = dataset.depth === null ? "no border in reach: the first choice is certain"
+    : dataset.depth === 0 ? "0: on the border" : `${dataset.depth} from the border`;
+  const pairs = [["prefers", prefers], ["depth", depth]];
+  const worst = found?.worst;
+  if (worst) {
+    const set = `{${worst.answers.join(", ")}}`;
+    const [more, less] = worst.here ? ["here", "there"] : ["there", "here"];
+    pairs.push(["worst neighbour", world.datasets[worst.neighbour].name]);
+    pairs.push(["because of", `${set}: ${percent(worst.likely)} ${more}, ${percent(worst.beside)} ${less}`]);
+    if ("most" in worst) {
+      const ratio = worst.ratio === null ? "∞" : short(worst.ratio);
+      pairs.push(["ratio", `${ratio} of at most e^ε = ${short(worst.most)}`]);
+    } else {
+      pairs.push(["allowed", `up to ${percent(worst.allowed)} ${more}`]);
+    }
+  } else if (found) {
+    pairs.push(["worst neighbour", "it has none"]);
+  }
+  return pairs.flatMap(([term, value]) => {
+    const shown = make("dd", {}, value);
+    if (term === "ratio") shown.id = "ratio";
+    return [make("dt", {}, term), shown];
+  });
+}

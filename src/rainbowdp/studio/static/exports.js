@@ -1,0 +1,80 @@
+// What people take with them: the figure, the mechanism file, the lines of Python.
+
+import { postForText } from "./api.js";
+import { find } from "./dom.js";
+import { figure } from "./figure.js";
+
+export function startExports(current, trouble) {
+  const say = (text) => { find("taken").textContent = text; };
+  const guarded = (take) => async () => {
+    try {
+      say(await take(current()));
+    } catch (error) {
+      say("");
+      trouble(error.message);
+    }
+  };
+  find("save-svg").addEventListener("click", guarded(saveSvg));
+  find("save-png").addEventListener("click", guarded(savePng));
+  find("save-file").addEventListener("click", guarded(saveFile));
+  find("copy").addEventListener("click", guarded(copy));
+}
+
+export function showRecipe(answer, writable) {
+  find("recipe").textContent = answer.recipe;
+  const drawn = Boolean(answer.rows);
+  find("save-svg").disabled = find("save-png").disabled = !drawn;
+  find("save-file").disabled = !drawn || !writable;
+  find("save-file").title = writable ? "" : "Only optimal and proximity are released and written to files.";
+}
+
+const named = (state, ending) => {
+  const base = state.world.title.toLowerCase().replace(/\.[a-z]+$/, "").replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  return `${base || "world"}-${state.settings.mechanism.replaceAll(" ", "-")}.${ending}`;
+};
+
+function save(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  return `Saved ${name}`;
+}
+
+const asText = (state) => new XMLSerializer().serializeToString(figure(state));
+
+async function saveSvg(state) {
+  return save(named(state, "svg"), new Blob([asText(state)], { type: "image/svg+xml" }));
+}
+
+async function savePng(state) {
+  const drawn = figure(state);
+  const [wide, high] = [Number(drawn.getAttribute("width")), Number(drawn.getAttribute("height"))];
+  const image = new Image(wide, high);
+  const address = URL.createObjectURL(new Blob([asText(state)], { type: "image/svg+xml" }));
+  image.src = address;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  const scale = Math.min(2, 8000 / Math.max(wide, high));
+  Object.assign(canvas, { width: wide * scale, height: high * scale });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(address);
+  const blob = await new Promise((done) => { canvas.toBlob(done, "image/png"); });
+  return save(named(state, "png"), blob);
+}
+
+async function saveFile(state) {
+  const text = await postForText("/api/file", { world: state.world.name, ...state.settings });
+  return save(named(state, "json"), new Blob([text], { type: "application/json" }));
+}
+
+async function copy(state) {
+  try {
+    await navigator.clipboard.writeText(state.answer.recipe);
+    return "Copied";
+  } catch {
+    getSelection().selectAllChildren(find("recipe"));
+    return "Selected: press Ctrl+C";
+  }
+}

@@ -1,0 +1,169 @@
+// The graph: a disc for each dataset, banded by its distribution, most preferred on top.
+
+import cytoscape from "./vendor/cytoscape/cytoscape.esm.min.mjs";
+import { find } from "./dom.js";
+import { colour, themed } from "./palette.js";
+
+const SPACING = 60; // between the nearest datasets, in the picture's own units
+const LABELLED = 40; // datasets; beyond it names would cover the picture
+
+export function startGraph(choose) {
+  const box = find("graph");
+  const cy = cytoscape({
+    container: box,
+    style: [],
+    userZoomingEnabled: false,
+    userPanningEnabled: false,
+    boxSelectionEnabled: false,
+    autoungrabify: true,
+    selectionType: "single",
+    maxZoom: 1.5,
+  });
+  let world = null;
+  let rows = null;
+
+  cy.on("tap", "node", (event) => choose(Number(event.target.id())));
+  cy.on("mouseover", "node", (event) => { box.title = world.datasets[Number(event.target.id())].name; });
+  cy.on("mouseout", "node", () => { box.removeAttribute("title"); });
+  box.addEventListener("keydown", (event) => {
+    const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const way = ways[event.key];
+    if (!way || !world) return;
+    event.preventDefault();
+    const next = nearest(world, scaled(world), chosen() ?? 0, way);
+    if (next !== null) choose(next);
+  });
+  new ResizeObserver(() => { cy.resize(); cy.fit(undefined, 22); }).observe(box);
+
+  const chosen = () => (cy.$("node.chosen").nonempty() ? Number(cy.$("node.chosen").id()) : null);
+
+  function show(next) {
+    world = next;
+    rows = null;
+    const places = scaled(world);
+    const named = world.datasets.length <= LABELLED && world.datasets.every((d) => d.name.length <= 4);
+    cy.batch(() => {
+      cy.elements().remove();
+      cy.add(world.datasets.map((dataset, number) => ({
+        data: { id: String(number), label: dataset.sign ?? (named ? dataset.name : "") },
+        position: { x: places[number][0], y: places[number][1] },
+        classes: dataset.sign ? "sign" : "",
+      })));
+      cy.add(world.edges.map(([a, b]) => ({
+        data: { id: `${a}-${b}`, source: String(a), target: String(b) },
+        classes: world.datasets[a].region === world.datasets[b].region ? "" : "border",
+      })));
+    });
+    restyle();
+    cy.fit(undefined, 22);
+  }
+
+  function paint(nextRows, verdict) {
+    rows = nextRows ?? null;
+    cy.batch(() => {
+      for (const node of cy.nodes()) node.data(bands(Number(node.id())));
+      cy.elements().removeClass("worst blamed faded");
+      cy.nodes().toggleClass("faded", rows === null);
+      if (verdict?.edge) {
+        const [a, b] = verdict.edge;
+        cy.$id(`${Math.min(a, b)}-${Math.max(a, b)}`).addClass("worst");
+        cy.$id(String(a)).addClass("blamed");
+        cy.$id(String(b)).addClass("blamed");
+      }
+      for (const number of verdict?.regions ?? []) {
+        cy.nodes().filter((node) => world.datasets[Number(node.id())].region === number).addClass("blamed");
+      }
+    });
+  }
+
+  function bands(number) {
+    const { rainbow } = world.regions[world.datasets[number].region];
+    const row = rows ? rows[number] : rainbow.map(() => 1 / rainbow.length);
+    const colours = [];
+    const stops = [];
+    let end = 0;
+    rainbow.forEach((answer, place) => {
+      colours.push(colour(answer), colour(answer));
+      stops.push(`${(100 * end).toFixed(3)}%`);
+      end = Math.min(1, end + row[place]);
+      stops.push(`${(100 * end).toFixed(3)}%`);
+    });
+    return { colours: colours.join(" "), stops: stops.join(" ") };
+  }
+
+  function mark(number, neighbour) {
+    cy.batch(() => {
+      cy.nodes().removeClass("chosen beside");
+      cy.edges().removeClass("looked");
+      if (number === null) return;
+      cy.$id(String(number)).addClass("chosen");
+      if (neighbour === null || neighbour === undefined) return;
+      cy.$id(String(neighbour)).addClass("beside");
+      cy.$id(`${Math.min(number, neighbour)}-${Math.max(number, neighbour)}`).addClass("looked");
+    });
+  }
+
+  function restyle() {
+    if (!world) return;
+    if (!cy.nodes().first().data("stops")) for (const node of cy.nodes()) node.data(bands(Number(node.id())));
+    cy.style(sheet(world.datasets.length <= LABELLED ? 38 : 31));
+  }
+
+  return { show, paint, mark, restyle, cy };
+}
+
+/** Places in the picture's own units: nearest neighbours about SPACING apart. */
+export function scaled(world) {
+  const lengths = world.edges.map(([a, b]) => {
+    const [one, two] = [world.datasets[a], world.datasets[b]];
+    return Math.hypot(one.x - two.x, one.y - two.y);
+  }).sort((x, y) => x - y);
+  const typical = lengths.length ? lengths[Math.floor(lengths.length * 0.2)] : 0.5;
+  const scale = SPACING / Math.max(typical, 0.01);
+  return world.datasets.map(({ x, y }) => [x * scale, y * scale]);
+}
+
+/** The dataset that lies best in the direction `way`, or null. */
+export function nearest(world, places, from, [dx, dy]) {
+  let best = null;
+  let least = Infinity;
+  places.forEach(([x, y], number) => {
+    const along = (x - places[from][0]) * dx + (y - places[from][1]) * dy;
+    const aside = Math.abs((x - places[from][0]) * dy) + Math.abs((y - places[from][1]) * dx);
+    if (number === from || along <= 1e-6) return;
+    const cost = along + 2.5 * aside;
+    if (cost < least) [best, least] = [number, cost];
+  });
+  return best;
+}
+
+function sheet(size) {
+  const [ink, soft, edge, card] = ["--ink", "--soft", "--edge", "--card"].map(themed);
+  const [accent, bad] = ["--accent", "--bad"].map(themed);
+  return [
+    { selector: "node", style: {
+      width: size, height: size, "border-width": 0,
+      "background-fill": "linear-gradient",
+      "background-gradient-direction": "to-bottom",
+      "background-gradient-stop-colors": "data(colours)",
+      "background-gradient-stop-positions": "data(stops)",
+      label: "data(label)", color: ink, "font-size": 13, "text-valign": "bottom", "text-margin-y": 3,
+      "text-outline-color": card, "text-outline-width": 2.5, "outline-width": 0, "z-index": 1,
+      "overlay-opacity": 0, "transition-property": "opacity", "transition-duration": 80,
+    } },
+    { selector: "edge", style: {
+      width: 2, "line-color": edge, "curve-style": "straight", "overlay-opacity": 0,
+    } },
+    { selector: "edge.border", style: { "line-color": soft, "line-style": "dashed", width: 1.6 } },
+    { selector: "node.sign", style: { "font-size": 22, "text-outline-width": 4, "z-index": 3 } },
+    { selector: "node.faded", style: { opacity: 0.35 } },
+    { selector: "edge.looked", style: { "line-color": accent, "line-style": "solid", width: 5 } },
+    { selector: "node.beside", style: { "outline-color": accent, "outline-width": 3, "outline-offset": 2, "text-margin-y": 8 } },
+    { selector: "node.chosen", style: {
+      "outline-color": ink, "outline-width": 4, "outline-offset": 3, width: size + 8, height: size + 8, "z-index": 2,
+      "text-margin-y": 11,
+    } },
+    { selector: "node.blamed", style: { "outline-color": bad, "outline-width": 4, "outline-offset": 2, opacity: 1, "text-margin-y": 9 } },
+    { selector: "edge.worst", style: { "line-color": bad, "line-style": "solid", width: 6 } },
+  ];
+}

@@ -1,0 +1,49 @@
+// The mechanisms side by side: choose one, and see what each costs.
+
+import { bar, find, make } from "./dom.js";
+import { percent, short } from "./numbers.js";
+
+export function startMechanisms(choose) {
+  find("mechanisms").addEventListener("change", (event) => choose(event.target.value));
+}
+
+/** Drawn anew only when the offer changes, so that the keyboard keeps its place. */
+export function showMechanisms(costs, chosen, matches) {
+  const box = find("mechanisms");
+  const offer = costs.map(({ name }) => name).join();
+  if (box.dataset.offer !== offer) {
+    box.dataset.offer = offer;
+    box.replaceChildren(...costs.map(entry));
+  }
+  for (const cost of costs) {
+    const label = box.querySelector(`label[data-name="${cost.name}"]`);
+    const missing = "missing" in cost;
+    label.dataset.missing = missing;
+    label.title = missing ? cost.missing : cost.about;
+    label.querySelector("input").checked = cost.name === chosen;
+    const shown = label.querySelector(".cost");
+    shown.textContent = missing ? "–" : percent(cost.mean_error);
+    if (missing) delete shown.dataset.error;
+    else shown.dataset.error = cost.mean_error;
+    label.querySelector(".bar").replaceWith(bar(missing ? 0 : cost.mean_error));
+    label.querySelector(".about").textContent = missing ? "not with this promise" : about(cost, matches);
+  }
+}
+
+export function chooseMechanism(name) {
+  for (const input of find("mechanisms").querySelectorAll("input")) input.checked = input.value === name;
+}
+
+function entry({ name, title }) {
+  return make("label", { "data-name": name },
+    make("input", { type: "radio", name: "mechanism", value: name }),
+    make("span", { class: "name" }, title), make("span", { class: "cost" }), bar(0),
+    make("span", { class: "about" }));
+}
+
+function about(cost, matches) {
+  const epsilon = matches?.[cost.name];
+  const asGood = ["optimal", "file"].includes(cost.name) || epsilon === undefined ? ""
+    : epsilon === null ? "; never as good as optimal" : `; as good as optimal at ε = ${short(epsilon)}`;
+  return cost.about + asGood;
+}

@@ -1,0 +1,169 @@
+// The page: one state, one request for what it shows, and who redraws what.
+
+import { get, latestOnly, post, upload } from "./api.js";
+import { showBadge } from "./badge.js";
+import { refusePromise, setBoundary, setPromise, startControls } from "./controls.js";
+import { startCurves } from "./curves.js";
+import { listDatasets, showDataset, startDataset } from "./dataset.js";
+import { find, make, makeSvg } from "./dom.js";
+import { showRecipe, startExports } from "./exports.js";
+import { startGraph } from "./graph.js";
+import { chooseMechanism, showMechanisms, startMechanisms } from "./mechanisms.js";
+import { colour } from "./palette.js";
+import { startTheme } from "./theme.js";
+
+const PAUSE = 120; // milliseconds of rest before the slower things are asked for
+const OURS = ["optimal", "proximity", "file"];
+
+const state = { world: null, settings: null, answer: null, costs: [], matches: null };
+const graph = startGraph((dataset) => change({ dataset }));
+window.studioGraph = graph.cy; // for the console, and for tests that click a disc
+const curves = startCurves();
+
+function change(patch) {
+  if (!state.world) return;
+  state.settings = { ...state.settings, ...patch };
+  if ("mechanism" in patch) chooseMechanism(patch.mechanism);
+  if ("boundary" in patch || "mechanism" in patch) setBoundary(state.settings.boundary, state.settings.mechanism === "optimal");
+  ask({ world: state.world, settings: state.settings });
+}
+
+const ask = latestOnly(async ({ world, settings }) => {
+  stopSlow();
+  try {
+    const answer = await post("/api/answer", { world: world.name, ...settings });
+    if (state.world !== world) return;
+    state.answer = answer;
+    refusePromise(false);
+    showAnswer(settings);
+    slowly(world, settings);
+  } catch (error) {
+    if (state.world !== world) return;
+    refusePromise(error.status === 422);
+    showBadge("refused", error.message);
+  }
+});
+
+function showAnswer(settings) {
+  const { world, answer } = state;
+  const { rows, verdict } = answer;
+  graph.paint(rows, verdict);
+  const found = answer.dataset ?? null;
+  graph.mark(settings.dataset ?? null, found?.worst?.neighbour);
+  showDataset(world, settings.dataset ?? null, rows?.[settings.dataset], found);
+  curves.growth(world, answer.curves, world.datasets[settings.dataset]?.depth);
+  showRecipe(answer, OURS.includes(settings.mechanism));
+  const proving = verdict.state === "checked" && OURS.includes(settings.mechanism);
+  showBadge(proving ? "proving" : verdict.state, verdict.text);
+  document.documentElement.dataset.answered = JSON.stringify(settings);
+}
+
+let timer = 0;
+let slow = new AbortController();
+
+function stopSlow() {
+  clearTimeout(timer);
+  slow.abort();
+  slow = new AbortController();
+}
+
+/** The costs at once; the proof and the ε to match when the controls rest. */
+function slowly(world, settings) {
+  const content = { world: world.name, ...settings };
+  const { signal } = slow;
+  const { state: verdict } = state.answer.verdict;
+  const quietly = (error) => { if (error.name !== "AbortError" && error.status !== 409) trouble(error.message); };
+  post("/api/costs", content, signal).then(({ costs }) => {
+    Object.assign(state, { costs, matches: null });
+    showCosts();
+  }).catch(quietly);
+  timer = setTimeout(() => {
+    if (verdict === "checked" && OURS.includes(settings.mechanism)) {
+      post("/api/proof", content, signal).then((proof) => showBadge(proof.state, proof.text))
+        .catch((error) => { if (error.status === 422) showBadge("checked", `no exact proof: ${error.message}`); else quietly(error); });
+    }
+    post("/api/match", content, signal).then((matches) => {
+      state.matches = matches;
+      showMechanisms(state.costs, state.settings.mechanism, matches);
+    }).catch(quietly);
+  }, PAUSE);
+}
+
+function showCosts() {
+  showMechanisms(state.costs, state.settings.mechanism, state.matches);
+  curves.against(state.costs, state.settings.mechanism);
+}
+
+async function open(fetchWorld) {
+  stopSlow();
+  find("graph").setAttribute("aria-busy", "true");
+  try {
+    const world = await fetchWorld();
+    Object.assign(state, { world, answer: null, costs: [], matches: null });
+    state.settings = { mechanism: "optimal", boundary: null, dataset: null, ...world.start };
+    trouble("");
+    graph.show(world);
+    listDatasets(world);
+    showLegend(world);
+    setPromise(state.settings.guarantee);
+    setBoundary(state.settings.boundary, state.settings.mechanism === "optimal");
+    find("graph-note").textContent = world.note;
+    await ask({ world, settings: state.settings });
+  } catch (error) {
+    trouble(error.message);
+  } finally {
+    find("graph").setAttribute("aria-busy", "false");
+    if (state.world) find("world").value = state.world.name;
+  }
+}
+
+function showLegend({ answers }) {
+  find("legend").replaceChildren(...answers.map((answer, number) => {
+    const patch = makeSvg("rect", { width: "100%", height: "100%", rx: 3, fill: colour(number) });
+    return make("li", {}, makeSvg("svg", { class: "swatch", "aria-hidden": "true" }, patch), answer);
+  }));
+}
+
+function trouble(text) {
+  find("trouble").hidden = !text;
+  find("trouble").querySelector("p").textContent = text;
+}
+
+async function openFile(file) {
+  await open(async () => {
+    const world = await upload(file, state.mostBytes);
+    addWorld(world.name, world.title);
+    return world;
+  });
+}
+
+function addWorld(name, title) {
+  find("world").append(make("option", { value: name }, title));
+}
+
+async function start() {
+  startTheme(() => { graph.restyle(); if (state.answer) { showAnswer(state.settings); showCosts(); } });
+  startControls((guarantee) => change({ guarantee }), (row) => {
+    change({ boundary: row === "hand" ? state.answer.equal_shares : row });
+  });
+  startMechanisms((mechanism) => change({ mechanism }));
+  startDataset((dataset) => change({ dataset }));
+  startExports(() => state, trouble);
+  find("trouble").querySelector("button").addEventListener("click", () => trouble(""));
+  find("world").addEventListener("change", (event) => open(() => get(`/api/world/${event.target.value}`)));
+  find("open").addEventListener("click", () => find("file").click());
+  find("file").addEventListener("change", async (event) => {
+    if (event.target.files.length) await openFile(event.target.files[0]);
+    event.target.value = "";
+  });
+  await open(async () => {
+    const { examples, opened, most_bytes: mostBytes } = await get("/api/examples");
+    state.mostBytes = mostBytes;
+    for (const { name, title } of examples) addWorld(name, title);
+    const world = await get(`/api/world/${opened ?? examples[0].name}`);
+    if (opened) addWorld(opened, world.title);
+    return world;
+  });
+}
+
+start();

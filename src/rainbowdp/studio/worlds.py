@@ -1,0 +1,294 @@
+"""What the page draws: a rainbow graph, a place for each dataset, and where it came from."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rainbowdp.baselines.histograms import Integers, histograms
+from rainbowdp.exact import ExactMechanism, Ladders
+from rainbowdp.files import describe_guarantee
+from rainbowdp.graph import RainbowGraph
+from rainbowdp.growth import Floats
+from rainbowdp.questions import Question
+from rainbowdp.rainbow import Answer, Rainbow
+
+DEEPEST_SHOWN = 24  # depths of a region that are drawn of a mechanism file
+_ROUNDS = 60  # of the layout; the picture stands still long before
+_APART = 0.95  # of a step: how near two datasets may be drawn
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A graph with its picture.
+
+    ``setup`` are the lines of Python that make the library's own graph or question ``world``. A
+    question has ``counts``, the histogram behind each dataset; a mechanism file is ``file``, from
+    the file called ``source``. ``mechanisms`` names those worth showing, if not all are;
+    ``signs`` are words to write beside datasets.
+    """
+
+    name: str
+    title: str
+    note: str
+    graph: RainbowGraph
+    places: Floats
+    setup: tuple[str, ...] = ()
+    question: Question | None = None
+    counts: Integers | None = None
+    file: ExactMechanism | None = None
+    source: str = ""
+    mechanisms: tuple[str, ...] | None = None
+    signs: Mapping[int, str] = field(default_factory=dict)
+    start: Mapping[str, Any] = field(default_factory=dict)
+
+    def show(self, position: int) -> str:
+        """The name of the dataset at ``position`` for people."""
+        if self.counts is not None and self.question is not None:
+            names = [name for name, _ in self.question.groups]
+            counted = self.counts[position].tolist()
+            return ", ".join(f"{count} {name}" for name, count in zip(names, counted, strict=True))
+        dataset = self.graph.datasets[position]
+        if self.file is not None:
+            region, depth = dataset
+            return f"{self.region_names[region]}, depth {'∞' if depth == math.inf else depth}"
+        return str(dataset)
+
+    def key(self, position: int) -> Any:
+        """What the library calls the dataset at ``position``: of a question, its counts."""
+        if self.counts is not None and self.question is not None:
+            names = [name for name, _ in self.question.groups]
+            return dict(zip(names, self.counts[position].tolist(), strict=True))
+        return self.graph.datasets[position]
+
+    def place_in_file(self, position: int) -> Any:
+        """Where the loaded file has the row of the dataset at ``position``."""
+        assert self.file is not None
+        label, depth = self.graph.datasets[position]
+        if isinstance(self.file.rule, Ladders):
+            return label, depth
+        return {answer: 0 if answer == label else depth + 1 for answer in self.file.answers}
+
+    @cached_property
+    def region_names(self) -> dict[Any, str]:
+        """What the page calls each region."""
+        return {label: region.name for label, region in self.graph.regions.items()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """All that does not change when a control is moved."""
+        graph = self.graph
+        place = {answer: number for number, answer in enumerate(graph.answers)}
+        return {
+            "name": self.name,
+            "title": self.title,
+            "note": self.note,
+            "answers": [str(answer) for answer in graph.answers],
+            "regions": [
+                {
+                    "name": region.name,
+                    "rainbow": [place[answer] for answer in region.rainbow],
+                    "deepest": region.deepest,
+                    "size": region.size,
+                }
+                for region in graph.regions.values()
+            ],
+            "datasets": [
+                {
+                    "name": self.show(position),
+                    "sign": self.signs.get(position),
+                    "region": int(graph.region_numbers[position]),
+                    "depth": None if math.isinf(depth) else int(depth),
+                    "x": round(float(x), 4),
+                    "y": round(float(y), 4),
+                }
+                for position, (depth, (x, y)) in enumerate(
+                    zip(graph.depths, self.places, strict=True)
+                )
+            ],
+            "edges": graph.edge_positions().tolist(),
+            "kind": "file" if self.file else "question" if self.question else "graph",
+            "start": dict(self.start),
+        }
+
+
+def of_question(
+    name: str,
+    title: str,
+    note: str,
+    question: Question,
+    records: int,
+    setup: Sequence[str],
+    start: Mapping[str, Any],
+) -> World:
+    """A question drawn as all histograms of ``records`` records; no table is behind it."""
+    counts = histograms(question, records)
+    names = [group for group, _ in question.groups]
+    truths = [_truth(question.margins(dict(zip(names, row, strict=True)))) for row in counts]
+    rainbows = {answer: first_of(answer, question.answers) for answer in question.answers}
+    graph = RainbowGraph(_substitutions(counts), rainbows, question.answers, labels=truths)
+    places = _on_triangle(counts) if len(names) == 3 else on_arc(len(counts))
+    return World(name, title, note, graph, places, tuple(setup), question, counts, start=start)
+
+
+def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source: str) -> World:
+    """A mechanism file drawn as its boundary graph: a line of depths for each region."""
+    rule, answers = mechanism.rule, mechanism.answers
+    if isinstance(rule, Ladders):
+        lines = {
+            label: (ladder_order(label, ladder, answers), min(len(ladder), DEEPEST_SHOWN))
+            for label, ladder in rule.rows.items()
+        }
+        touching, certain = rule.touching, rule.certain
+    else:
+        depth = min(len(rule.steps), DEEPEST_SHOWN)
+        lines = {answer: (first_of(answer, answers), depth) for answer in answers}
+        touching, certain = tuple(itertools.combinations(answers, 2)), {}
+    names: dict[tuple[Any, float], Any] = {}
+    edges = [((a, 0), (b, 0)) for a, b in touching]
+    places = []
+    rainbows = {label: order for label, (order, _) in lines.items()}
+    for number, (label, (_, length)) in enumerate(lines.items()):
+        angle = 2 * math.pi * number / max(len(lines), 2) + math.pi
+        for depth in range(length):
+            names[label, depth] = label
+            reach = 0.25 + 0.75 * depth / max(DEEPEST_SHOWN - 1, 1)
+            places.append((reach * math.cos(angle), 0.7 * reach * math.sin(angle)))
+        edges += [((label, depth), (label, depth + 1)) for depth in range(length - 1)]
+    for number, (label, answer) in enumerate(certain.items()):
+        rainbows.setdefault(label, first_of(answer, answers))
+        names[label, math.inf] = label
+        places.append((-1 + 0.1 * number, 0.9))
+    graph = RainbowGraph(edges, rainbows, answers, labels=names)
+    short = max((length for _, length in lines.values()), default=0) < 3
+    return World(
+        name,
+        title,
+        note,
+        graph,
+        spread(graph) if short else np.array(places),
+        opened(source),
+        file=mechanism,
+        source=source,
+        start={
+            "mechanism": "file",
+            "guarantee": describe_guarantee(mechanism.guarantee),
+            "dataset": 0,
+        },
+    )
+
+
+def opened(source: str) -> tuple[str, ...]:
+    """The lines of Python that open the file called ``source`` as a graph."""
+    return (
+        "from rainbowdp.studio.loading import open_world",
+        f"world = open_world({source!r}).graph",
+    )
+
+
+def first_of(answer: Answer, answers: Sequence[Answer]) -> Rainbow:
+    """``answer`` first, the others as they are listed."""
+    return (answer, *(other for other in answers if other != answer))
+
+
+def ladder_order(label: Any, ladder: Sequence[Sequence[int]], answers: Sequence[Answer]) -> Rainbow:
+    """The rainbow of a region of a file: its label if it is one, else the likeliest first."""
+    if isinstance(label, tuple) and set(label) == set(answers) and len(label) == len(answers):
+        return label
+    if label in answers:
+        return first_of(label, answers)
+    deep, head = ladder[-1], ladder[0]
+    order = sorted(range(len(answers)), key=lambda place: (-deep[place], -head[place]))
+    return tuple(answers[place] for place in order)
+
+
+def on_arc(count: int) -> Floats:
+    """Places along the arc of a rainbow, from left to right."""
+    angle = np.linspace(math.pi * 0.94, math.pi * 0.06, count)
+    return np.stack([np.cos(angle), -0.8 * np.sin(angle)], axis=1)
+
+
+def winding(count: int, columns: int) -> Floats:
+    """Places along a path that goes to and fro, ``columns`` to a row."""
+    row, column = np.divmod(np.arange(count), columns)
+    across = np.where(row % 2, columns - 1 - column, column)
+    return np.stack([across - (columns - 1) / 2, 1.4 * row], axis=1) / columns * 2
+
+
+def spread(graph: RainbowGraph) -> Floats:
+    """Places whose distances resemble the steps between datasets, always the same ones.
+
+    Stress majorisation (Gansner, Koren and North, 2004) on the steps between all pairs, started
+    from their two leading principal coordinates. For graphs that fit on a page.
+    """
+    size = len(graph)
+    steps = np.array([graph.distances(np.arange(size) == one) for one in range(size)])
+    far = steps[np.isfinite(steps)].max(initial=1.0) + 1.0
+    steps = np.where(np.isfinite(steps), steps, far)
+    centred = steps**2 - (steps**2).mean(axis=0) - (steps**2).mean(axis=1, keepdims=True)
+    _, vectors = np.linalg.eigh(-(centred + (steps**2).mean()) / 2)
+    tilt = np.linspace(-0.01, 0.01, size)  # so that no two start on one spot
+    places = np.stack([vectors[:, -1] + tilt, vectors[:, -min(2, size)] - tilt**2], axis=1)
+    places *= far / max(np.abs(places).max(), 1e-9)
+    np.fill_diagonal(steps, 1.0)
+    weights = steps**-2.0
+    np.fill_diagonal(weights, 0.0)
+    total = np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
+    for _ in range(_ROUNDS):
+        aim = weights @ places + _along(weights * steps / _lengths(places), places)
+        places = (places + aim / total) / 2  # half way, or pairs would collapse
+    for _ in range(_ROUNDS):  # and no two on top of each other
+        lengths = _lengths(places)
+        push = np.maximum(_APART - lengths, 0.0) / lengths
+        np.fill_diagonal(push, 0.0)
+        places = places + 0.3 * _along(push, places)
+    places -= (places.max(axis=0) + places.min(axis=0)) / 2
+    scaled: Floats = places / max(np.abs(places).max(), 1e-9)
+    return scaled
+
+
+def _lengths(places: Floats) -> Floats:
+    """The distance between every two places, never quite 0."""
+    x, y = places.T
+    apart: Floats = np.hypot(x[:, None] - x, y[:, None] - y)
+    return np.maximum(apart, 1e-9)
+
+
+def _along(forces: Floats, places: Floats) -> Floats:
+    """Σ_j force_ij · (place_i − place_j) for each i."""
+    found: Floats = forces.sum(axis=1, keepdims=True) * places - forces @ places
+    return found
+
+
+def _truth(margins: Mapping[Answer, int]) -> Answer:
+    return next(answer for answer, margin in margins.items() if margin == 0)
+
+
+def _substitutions(counts: Integers) -> list[tuple[int, int]]:
+    """The pairs of histograms that one substituted record joins."""
+    place = {tuple(row): number for number, row in enumerate(counts.tolist())}
+    width = counts.shape[1]
+    pairs = []
+    if width == 1:
+        return [(number, number + 1) for number in range(len(counts) - 1)]
+    for row, number in place.items():
+        for source, target in itertools.permutations(range(width), 2):
+            moved = list(row)
+            moved[source] -= 1
+            moved[target] += 1
+            other = place.get(tuple(moved))
+            if other is not None and number < other:
+                pairs.append((number, other))
+    return pairs
+
+
+def _on_triangle(counts: Integers) -> Floats:
+    """A triangle with all records of one kind at each corner."""
+    corners = np.array([[0.0, -1.0], [-1.0, 0.75], [1.0, 0.75]])
+    places: Floats = counts @ corners / counts.sum(axis=1, keepdims=True)
+    return places
