@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import subprocess
@@ -16,7 +17,7 @@ from rainbowdp.errors import RainbowError
 from rainbowdp.studio.examples import EXAMPLES
 from rainbowdp.studio.guard import HEADERS
 from rainbowdp.studio.loading import MOST_BYTES
-from rainbowdp.studio.server import STATIC, _listening
+from rainbowdp.studio.server import STATIC, Source, Studio, _listening
 from studio_server import get, post, request
 
 ONE = {"kind": "dp", "epsilon": "1", "delta": "0"}
@@ -279,6 +280,30 @@ def test_a_bad_file_is_refused_in_the_terminal(
     assert result.exit_code == 2
     assert message in result.output
     assert str(file) in result.output
+
+
+def test_without_the_extra_the_install_line_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    result = CliRunner().invoke(app, ["studio", "--no-browser"])
+    assert result.exit_code == 2
+    assert "pip install 'rainbowdp[studio]'" in result.output
+
+
+def test_a_proof_that_was_killed_can_be_asked_for_again(studio_address: str) -> None:
+    studio = Studio()
+
+    async def ask() -> object:
+        return await studio.compute_apart("proof", Source("paper"), PAPER)
+
+    try:
+        assert asyncio.run(ask()) == post(studio_address, "/api/proof", PAPER)[1]
+        for process in list(studio.worker._processes.values()):
+            process.kill()
+        with pytest.raises(RainbowError, match="the process for proofs ended; ask again"):
+            asyncio.run(ask())
+        assert asyncio.run(ask()) == post(studio_address, "/api/proof", PAPER)[1]
+    finally:
+        studio.close()
 
 
 def test_the_command_opens_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

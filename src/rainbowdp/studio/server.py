@@ -29,6 +29,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
 from functools import cache, lru_cache
 from multiprocessing import get_context
@@ -115,14 +116,15 @@ class Studio:
 
     async def compute_apart(self, task: str, source: Source, content: Any) -> Any:
         """The same in the process for proofs."""
-        with self._turn:  # bad settings are refused here, before a process is asked
-            read_settings(world_from(source), content)
         waiting = self._waiting.pop(task, None)
         if waiting is not None:
             waiting.cancel()  # has no effect once it runs
-        self._waiting[task] = future = self.worker.submit(_apart, task, source, content)
         try:
+            self._waiting[task] = future = self.worker.submit(_apart, task, source, content)
             return await asyncio.wrap_future(future)
+        except BrokenProcessPool:
+            self._worker = None  # the next request starts another
+            raise RainbowError("the process for proofs ended; ask again") from None
         except asyncio.CancelledError:
             if not future.cancelled():
                 raise

@@ -61,7 +61,10 @@ export function startGraph(choose) {
   function paint(nextRows, verdict) {
     rows = nextRows ?? null;
     cy.batch(() => {
-      for (const node of cy.nodes()) node.data(bands(Number(node.id())));
+      for (const node of cy.nodes()) {
+        const next = bands(Number(node.id()));
+        if (next.stops !== node.data("stops")) node.data(next);
+      }
       cy.elements().removeClass("worst blamed faded");
       cy.nodes().toggleClass("faded", rows === null);
       if (verdict?.edge) {

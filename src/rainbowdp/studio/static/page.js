@@ -12,7 +12,8 @@ import { chooseMechanism, showMechanisms, startMechanisms } from "./mechanisms.j
 import { colour } from "./palette.js";
 import { startTheme } from "./theme.js";
 
-const PAUSE = 120; // milliseconds of rest before the slower things are asked for
+const PAUSE = 120; // milliseconds of rest before costs and proof are asked for
+const REST = 700; // and before what takes longest, so that it is never in the way of a moving slider
 const OURS = ["optimal", "proximity", "file"];
 
 const state = { world: null, settings: null, answer: null, costs: [], matches: null };
@@ -58,35 +59,37 @@ function showAnswer(settings) {
   document.documentElement.dataset.answered = JSON.stringify(settings);
 }
 
-let timer = 0;
+let timers = [];
 let slow = new AbortController();
 
 function stopSlow() {
-  clearTimeout(timer);
+  timers.forEach(clearTimeout);
   slow.abort();
   slow = new AbortController();
 }
 
-/** The costs at once; the proof and the ε to match when the controls rest. */
+/** Costs and proof when the controls pause, and the ε to match when they rest. */
 function slowly(world, settings) {
   const content = { world: world.name, ...settings };
   const { signal } = slow;
   const { state: verdict } = state.answer.verdict;
   const quietly = (error) => { if (error.name !== "AbortError" && error.status !== 409) trouble(error.message); };
-  post("/api/costs", content, signal).then(({ costs }) => {
-    Object.assign(state, { costs, matches: null });
+  const costs = () => post("/api/costs", content, signal).then((found) => {
+    Object.assign(state, { costs: found.costs, matches: null });
     showCosts();
   }).catch(quietly);
-  timer = setTimeout(() => {
+  const match = () => post("/api/match", content, signal).then((matches) => {
+    state.matches = matches;
+    showMechanisms(state.costs, state.settings.mechanism, matches);
+  }).catch(quietly);
+  if (!state.costs.length) costs();
+  timers = [setTimeout(match, REST), setTimeout(() => {
+    if (state.costs.length) costs();
     if (verdict === "checked" && OURS.includes(settings.mechanism)) {
       post("/api/proof", content, signal).then((proof) => showBadge(proof.state, proof.text))
         .catch((error) => { if (error.status === 422) showBadge("checked", `no exact proof: ${error.message}`); else quietly(error); });
     }
-    post("/api/match", content, signal).then((matches) => {
-      state.matches = matches;
-      showMechanisms(state.costs, state.settings.mechanism, matches);
-    }).catch(quietly);
-  }, PAUSE);
+  }, PAUSE)];
 }
 
 function showCosts() {
