@@ -98,8 +98,7 @@ def badge(page: Page, state: str) -> str:
 
 def choose_world(page: Page, name: str) -> None:
     page.select_option("#world", name)
-    start = example(name).start
-    settled(page, guarantee=start["guarantee"], dataset=start["dataset"])
+    settled(page, world=example(name).title)
 
 
 def shown_row(page: Page) -> list[float]:
@@ -303,7 +302,7 @@ def test_export_and_reload(page: Page, tmp_path: Path) -> None:
     exact = mechanism[{"air": 8, "train": 4, "bus": 0}]
     assert [float(exact[a]) for a in ("air", "train", "bus")] == pytest.approx(row, rel=1e-9)
     page.set_input_files("#file", str(file))
-    settled(page, mechanism="file")
+    settled(page, world=file.name, mechanism="file")
     assert "1-DP on tables of every size" in badge(page, "proved")
     assert page.locator("#world option:checked").text_content() == file.name
     page.select_option("#dataset-choice", label="air, depth 2")
@@ -361,7 +360,7 @@ def test_a_list_of_edges_is_drawn(page: Page, tmp_path: Path) -> None:
     (tmp_path / "town.txt").write_text(TOWN)
     page.set_input_files("#file", str(tmp_path / "town.txt"))
     expect(page.locator("#graph-note")).to_have_text("4 datasets and 3 edges from a list.")
-    settled(page, dataset=0)
+    settled(page, world="town.txt")
     a = rb.DP(1).grow(rb.DP(1).ratio / (1 + rb.DP(1).ratio), 1)
     assert shown_row(page) == pytest.approx([a, 1 - a], rel=1e-9)
 

@@ -56,7 +56,7 @@ function showAnswer(settings) {
   showRecipe(answer, OURS.includes(settings.mechanism));
   const proving = verdict.state === "checked" && OURS.includes(settings.mechanism);
   showBadge(proving ? "proving" : verdict.state, verdict.text);
-  document.documentElement.dataset.answered = JSON.stringify(settings);
+  document.documentElement.dataset.answered = JSON.stringify({ world: world.title, ...settings });
 }
 
 let timers = [];
