@@ -148,6 +148,18 @@ def test_weights_replace_the_count_of_datasets() -> None:
     assert found.boundary["y", "n"]["y"] > 0.99
 
 
+def test_weights_do_not_change_the_worst_case() -> None:
+    star = rb.RainbowGraph([(0, n) for n in range(1, 9)], [("y", "n")] + [("n", "y")] * 8)
+    weights = {(("y", "n"), 0): 1, (("n", "y"), 0): 8}
+    whole, small = (
+        design(graph, rb.DP(1), weights=chosen, worst=True)
+        for graph, chosen in ((star, None), (star.boundary_graph(), weights))
+    )
+    assert small.value == pytest.approx(whole.value)
+    for label in star.regions:
+        assert small.boundary[label] == pytest.approx(whole.boundary[label], abs=1e-5)
+
+
 def test_optimal_without_a_boundary_designs_one() -> None:
     graph = paper.figure_one()
     chosen = rb.optimal(graph, rb.DP("0.3"))

@@ -96,8 +96,10 @@ def design(
     if levels < 0:
         raise RainbowError(f"levels must be at least 0, got levels={levels}")
     first = (1.0, *[0.0] * (len(graph.answers) - 1))
-    worths = _worths(graph, utility or Utility(places=first), weights, levels)
-    program = _Program(graph, guarantee, worths, levels)
+    chosen = utility or Utility(places=first)
+    worths = _worths(graph, chosen, weights, levels)
+    heads = {label: _head(graph.regions[label], chosen, weights is not None) for label in worths}
+    program = _Program(graph, guarantee, worths, heads)
     solution, value, bound = program.solve(worst)
     rows = {label: program.row(solution, label) for label in worths}
     if not guarantee.moves:  # neighbours must answer alike, to the last digit
@@ -113,7 +115,11 @@ def design(
     return Design(BoundaryCondition(graph, exact), value, bound, mixing, solution)
 
 
-def default_boundary(graph: RainbowGraph, guarantee: Guarantee) -> BoundaryCondition:
+def default_boundary(
+    graph: RainbowGraph,
+    guarantee: Guarantee,
+    weights: Mapping[tuple[Label, int], float] | None = None,
+) -> BoundaryCondition:
     """What ``optimal`` uses when no boundary is given: the first choice, worst case first.
 
     Designed where the program is of moderate size and the guarantee piecewise linear, the
@@ -124,7 +130,7 @@ def default_boundary(graph: RainbowGraph, guarantee: Guarantee) -> BoundaryCondi
     size = columns + len(graph.touching) * len(graph.answers)
     if isinstance(guarantee, PiecewiseLinear) and bounded and size <= _MODERATE:
         with suppress(InvalidBoundary):  # an ε below what the solver can resolve
-            return design(graph, guarantee, worst=True).boundary
+            return design(graph, guarantee, weights=weights, worst=True).boundary
     return BoundaryCondition.symmetric(graph, guarantee)
 
 
@@ -172,6 +178,15 @@ def _by_depth(graph: RainbowGraph, levels: int) -> NDArray[np.int64]:
     return np.bincount(places, minlength=size).reshape(-1, width)
 
 
+def _head(region: Region, utility: Utility, weighted: bool) -> Floats:
+    """The mean worth of each place of the rainbow on the boundary, whatever it weighs."""
+    alike = weighted or utility.places is not None
+    boundary = [(region.label, 0)] if alike else region.boundary
+    worths = np.array([utility.worths(dataset, region.rainbow) for dataset in boundary])
+    mean: Floats = worths.mean(axis=0)
+    return mean
+
+
 def _alike(
     rows: Mapping[Label, tuple[Fraction, ...]], touching: Sequence[tuple[Label, Label]]
 ) -> dict[Label, tuple[Fraction, ...]]:
@@ -195,9 +210,9 @@ class _Program:
         graph: RainbowGraph,
         guarantee: PiecewiseLinear,
         worths: Mapping[Label, Floats],
-        levels: int,
+        heads: Mapping[Label, Floats],
     ) -> None:
-        self.graph, self.worths = graph, worths
+        self.graph, self.worths, self.heads = graph, worths, heads
         self.inner = len(graph.answers) - 1
         self.orbit = _orbits(graph, worths)
         self.levels = {
@@ -303,11 +318,9 @@ class _Program:
 
     def _share(self, label: Label) -> tuple[dict[int, float], float]:
         """The mean worth on the boundary of a region, as a linear form."""
-        worth = self.worths[label][0]
-        size = len(self.graph.regions[label].boundary)
         form: dict[int, float] = {}
         constant = 0.0
-        for place, value in enumerate(worth / size):
+        for place, value in enumerate(self.heads[label]):
             part, fixed = self.mass(self.orbit[label], 0, place)
             constant += value * fixed
             for column, factor in part.items():
