@@ -8,7 +8,7 @@ import math
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -386,22 +386,6 @@ def test_postgresql_types_and_names_of_all_kinds(database: str) -> None:
     schema = database.rpartition("%3D")[2]
     there = SQLTable(database.partition("?")[0], table.table, schema)
     assert count(there, Winner(["x", "y"], "{}")) == {"x": 1, "y": 2}
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    yield session
-    session.stop()
 
 
 @pytest.mark.slow
