@@ -125,8 +125,8 @@ class QuestionMechanism:
         from rainbowdp.table_store import fetch_table
 
         question, guarantee = self.question, self.guarantee
-        assert isinstance(question, Winner)
-        assert isinstance(guarantee, DP)
+        if not (_has_table(question, guarantee) and isinstance(guarantee, DP)):
+            raise InvalidGuarantee(_no_table(question, guarantee))
         return fetch_table(len(question.answers), guarantee, question.neighbours, question.ties)
 
     def _repr_html_(self) -> str:
@@ -231,12 +231,16 @@ def table(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     takes from a blink to a minute; it is kept on disk for the next time.
     """
     if not _has_table(question, guarantee):
-        raise InvalidGuarantee(
-            "a margin table is for a Winner with 2 to 6 answers and one record a person under "
-            f"(ε,δ) with epsilon from 0.05 to 4, got {len(question.answers)} answers and "
-            f"{guarantee}; use rb.best, which chooses what there is"
-        )
+        raise InvalidGuarantee(_no_table(question, guarantee))
     return QuestionMechanism(question, guarantee, "table")
+
+
+def _no_table(question: Question, guarantee: Guarantee) -> str:
+    return (
+        "a margin table is for a Winner with 2 to 6 answers and one record a person under (ε,δ) "
+        f"with epsilon from 0.05 to 4, got {type(question).__name__} and {guarantee}; "
+        "use rb.best, which chooses what there is"
+    )
 
 
 def _has_table(question: Question, guarantee: Guarantee) -> TypeGuard[Winner]:

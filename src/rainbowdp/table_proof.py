@@ -28,6 +28,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from rainbowdp.standing import Shape
 
 _MANY = 10**9  # a count with room below it for every gap that is looked at
 _CLEAR = 2.0**-40
+_BLOCK = 1 << 16  # corners compared at once
 _remembered: dict[str, Proof] = {}
 
 
@@ -54,15 +56,17 @@ def prove_table(guarantee: Guarantee, table: MarginTable, *, exactly: bool = Fal
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(f"a margin table needs an (ε,δ) guarantee, got {guarantee}")
     shape = table.shape
+    if any(len(row) != shape.answers for row in table.rows):
+        raise InvalidMechanism(f"a row of a margin table must have {shape.answers} weights")
     if check_rows(table.rows) != table.total:
         raise InvalidMechanism(f"the rows of a margin table must sum to {table.total}")
-    weights = _spread(shape, table.rows)
+    weights = _Weights(_spread(shape, table.rows))
     ((ratio, delta),) = lines_of(guarantee)
     corners = 0
     for case in _cases(shape):
         corners += case.compare(shape, weights, ratio, delta * table.total, exactly)
     statement = f"{corners} corners of a margin table with total weight {table.total}"
-    return remember(digest, Proof(guarantee, corners, statement))
+    return _remembered.setdefault(digest, Proof(guarantee, corners, statement))
 
 
 def digest_of(guarantee: Guarantee, table: MarginTable) -> str:
@@ -70,10 +74,15 @@ def digest_of(guarantee: Guarantee, table: MarginTable) -> str:
     return hashlib.sha256(repr((lines_of(guarantee), table)).encode()).hexdigest()
 
 
-def remember(digest: str, proof: Proof) -> Proof:
-    """Keep a proof, so that the same table need not be proved twice."""
-    _remembered[digest] = proof
-    return proof
+@dataclass(frozen=True)
+class _Weights:
+    """The rows over all choices of knots, exactly and in doubles."""
+
+    exact: Any
+
+    @cached_property
+    def floats(self) -> Any:
+        return self.exact.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -101,41 +110,51 @@ class _Case:
         return sorted({least, *(end for end in ends if end >= least)})
 
     def compare(
-        self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, exactly: bool
+        self, shape: Shape, weights: _Weights, ratio: Fraction, slack: Fraction, exactly: bool
     ) -> int:
-        """Compare all corners, a block for each end of the first gap; their number."""
+        """Compare all corners; their number."""
         gaps = [self.ends(shape, place) for place in range(shape.answers - 1)]
+        corners = 0
+        for block in self._blocks(shape, gaps):
+            if exactly or not self._clear(shape, weights.floats, ratio, slack, block):
+                self._compare_exactly(shape, weights.exact, ratio, slack, block)
+            corners += math.prod(len(ends) for ends in block)
+        return corners
+
+    def _blocks(self, shape: Shape, gaps: list[list[int]]) -> Iterator[list[list[int]]]:
+        """All corners; many of them in a block for each end of the first gap."""
+        if math.prod(len(ends) for ends in gaps) <= _BLOCK:
+            yield gaps
+            return
         leads = [to == 0 for to in self.goes_to[1:]]
         kinds = list(zip(self.first, self.free, self.moved, leads, strict=True))
-        corners = 0
         for end in gaps[0]:
             block = [[end], *gaps[1:]]
             if shape.ties == "any leader":  # of interchangeable answers the first may be nearest
                 for place, kind in enumerate(kinds):
                     if place and kind == kinds[0]:
                         block[place] = [gap for gap in gaps[place] if gap >= end]
-            if exactly or not self._clear(shape, weights, ratio, slack, block):
-                self._compare_exactly(shape, weights, ratio, slack, block)
-            corners += math.prod(len(ends) for ends in block)
-        return corners
+            yield block
 
     def _clear(
-        self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
+        self, shape: Shape, floats: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
     ) -> bool:
-        floats = weights.astype(np.float64)
-        here, _ = _blend(floats, [_axis(shape, ends, False) for ends in gaps])
+        here, _ = _blend(floats, [_axis(shape, tuple(ends), False) for ends in gaps])
         there, _ = self._other_end(shape, floats, gaps, False)
         factor, limit = float(ratio) * (1 - _CLEAR), float(slack) * (1 - _CLEAR)
         for more, less in ((here, there), (there, here)):
-            excess = np.maximum(more * (1 + _CLEAR) - factor * less, 0.0).sum(axis=-1)
-            if not (excess <= limit).all():
+            over = more * (1 + _CLEAR) - factor * less
+            if limit:
+                if (np.maximum(over, 0.0).sum(axis=-1) > limit).any():
+                    return False
+            elif over.max() > 0:
                 return False
         return True
 
     def _compare_exactly(
         self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
     ) -> None:
-        here, scale = _blend(weights, [_axis(shape, ends, True) for ends in gaps])
+        here, scale = _blend(weights, [_axis(shape, tuple(ends), True) for ends in gaps])
         there, other_scale = self._other_end(shape, weights, gaps, True)
         here, there = here * other_scale, there * scale
         limit = ratio.denominator * slack * (scale * other_scale)[..., 0]
@@ -161,7 +180,7 @@ class _Case:
         for place, to in enumerate(self.goes_to[1:]):
             axis = to if to else self.goes_to[0]  # the new leader leaves room for the old one
             ends = [gap + self.moved[place] for gap in gaps[place]] if to else [self.old_leader]
-            axes[axis - 1] = _axis(shape, ends, exactly)
+            axes[axis - 1] = _axis(shape, tuple(ends), exactly)
             order[place] = axis - 1
         rows, scale = _blend(weights, axes)
         turned = (*order, shape.answers - 1)
@@ -243,7 +262,8 @@ def _spread(shape: Shape, rows: Sequence[Sequence[int]]) -> Any:
     return weights
 
 
-def _axis(shape: Shape, gaps: Sequence[int], exactly: bool) -> Any:
+@lru_cache(maxsize=4096)
+def _axis(shape: Shape, gaps: tuple[int, ...], exactly: bool) -> Any:
     """For each gap the knots around it, their shares, and what the shares sum to."""
     at = [*(shape.ratio**knot for knot in shape.knots), Fraction(0)]
     rows: list[tuple[Any, ...]] = []

@@ -1,9 +1,9 @@
 """Margin tables on disk: made once for each shape, then at hand at once.
 
 A table depends on how many answers there are, the guarantee, the neighbours and how ties are seen,
-never on data. It is kept in the user's cache folder with a checksum and with what was proved of it.
-A file that is damaged, of another version or about something else is said so and made again; a
-folder that cannot be written only costs the time to make a table anew.
+never on data. It is kept in the user's cache folder, and proved again when it is taken from there.
+A file that is damaged, of another version, about something else or not private is said so and made
+again; a folder that cannot be written only costs the time to make a table anew.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ from rainbowdp.files import (
 )
 from rainbowdp.guarantee import DP
 from rainbowdp.margin_table import MarginTable
-from rainbowdp.proof import Proof
 from rainbowdp.quantity import exact
 from rainbowdp.solver import terminal_progress
 from rainbowdp.standing import Ties
 from rainbowdp.table_program import Progress, make_table, shape_for
-from rainbowdp.table_proof import digest_of, prove_table, remember
+from rainbowdp.table_proof import prove_table
 
 FORMAT = "rainbowdp margin table"
 VERSION = 1  # of the way tables are made and proved
@@ -90,8 +89,7 @@ def _from_disk(path: Path, wanted: dict[str, Any]) -> tuple[MarginTable, Fractio
         )
         if table.shape != shape:
             raise InvalidFile(f"a kept table must have the knots {shape.knots}, got others")
-        proof = Proof(guarantee, content["corners"], content["statement"])
-        remember(digest_of(guarantee, table), proof)
+        prove_table(guarantee, table)
         return table, exact(content["mixing"], "mixing", InvalidFile)
     except (RainbowError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         _say(f"A margin table is made again, as the kept one is of no use: {error}")
@@ -99,15 +97,11 @@ def _from_disk(path: Path, wanted: dict[str, Any]) -> tuple[MarginTable, Fractio
 
 
 def _to_disk(path: Path, wanted: dict[str, Any], table: MarginTable, mixing: Fraction) -> None:
-    guarantee = restore_guarantee(wanted["guarantee"])
-    proof = prove_table(guarantee, table)
     content = {
         "format": FORMAT,
         "version": VERSION,
         "wanted": wanted,
         "mixing": str(mixing),
-        "corners": proof.pairs,
-        "statement": proof.statement,
         **describe_table(table),
     }
     try:

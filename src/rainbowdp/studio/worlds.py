@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.baselines.histograms import Integers, histograms
+from rainbowdp.errors import InvalidFile
 from rainbowdp.exact import ExactMechanism, Ladders
 from rainbowdp.files import describe_guarantee
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
+from rainbowdp.margin_table import MarginTable
 from rainbowdp.questions import Question
 from rainbowdp.rainbow import Answer, Rainbow
 
@@ -145,6 +147,11 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
             for label, ladder in rule.rows.items()
         }
         touching, certain = rule.touching, rule.certain
+    elif isinstance(rule, MarginTable):
+        raise InvalidFile(
+            "the studio draws mechanisms by depth or by margin, got a margin table; "
+            "rb.load reads it, and rainbow ask winner --explain shows it"
+        )
     else:
         depth = min(len(rule.steps), DEEPEST_SHOWN)
         lines = {answer: (first_of(answer, answers), depth) for answer in answers}
