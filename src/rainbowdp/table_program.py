@@ -106,21 +106,22 @@ def shape_for(answers: int, epsilon: float, neighbours: str, ties: Ties) -> Shap
 
 
 def _just_above(value: float) -> Fraction:
-    """The last convergent of the continued fraction that is not below and has 18 bits."""
-    rest = exact = Fraction(value)
-    best = Fraction(1)
-    top, bottom = (1, 0), (0, 1)  # numerators and denominators of the last two convergents
+    """A fraction with few digits at most 1e-9 above ``value``, which is between 0 and 1.
+
+    Among the fractions with denominators up to some power of two the nearest, or where that is
+    below, its upper neighbour a/b: of all with a·q − p·b = 1 for the nearest p/q the one with the
+    largest b.
+    """
+    wanted, most = Fraction(value), 1 << 17
     while True:
-        whole = rest.numerator // rest.denominator
-        top = (whole * top[0] + top[1], top[0])
-        bottom = (whole * bottom[0] + bottom[1], bottom[0])
-        if bottom[0] >= 1 << 18:
-            return best
-        if Fraction(top[0], bottom[0]) >= exact:
-            best = Fraction(top[0], bottom[0])
-        if rest == whole:
-            return best
-        rest = 1 / (rest - whole)
+        found = wanted.limit_denominator(most)
+        if found < wanted:
+            p, q = found.numerator, found.denominator
+            b = most - (most + pow(p, -1, q)) % q if q > 1 else most
+            found = Fraction(1 + p * b, q * b)
+        if found - wanted <= Fraction(1, 10**9):
+            return found
+        most *= 2
 
 
 @dataclass(frozen=True)
