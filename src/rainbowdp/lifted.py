@@ -207,7 +207,7 @@ class _World:
     def column(self, answer: int, values: Floats, least: float = 0.0) -> Floats:
         """R_v for one answer, 0 where it is true itself."""
         own, mine = self.truth == answer, self.truth[self.border] == answer
-        ways = self.graph._offsets, self.graph._targets
+        ways = self.graph.compressed
         return spread(*ways, own, self.border[mine], values[mine], self.shrink, least)
 
     def losing(self, values: Floats, least: float = 0.0) -> Floats:
@@ -231,9 +231,10 @@ class _World:
         return np.maximum(np.rint(values * TOTAL), 1.0)
 
     def _usual(self) -> Floats:
-        first = plain.sources(self.graph._offsets)
+        offsets, targets = self.graph.compressed
+        first = plain.sources(offsets)
         rivals = np.zeros((len(self.graph), len(self.graph.answers)), dtype=np.bool_)
-        rivals[first, self.truth[self.graph._targets]] = True
+        rivals[first, self.truth[targets]] = True
         rivals[np.arange(len(self.graph)), self.truth] = False
         ratio, number = self.bound.ratio, rivals[self.border].sum(axis=1)
         values: Floats = (ratio + self.guarantee.delta * number) / (ratio + number)
@@ -314,10 +315,11 @@ class _World:
         outwards R_v is raised to what it must then be at least. That keeps the losers private;
         whether it was enough is for the check to say. One place after the other, the worst first.
         """
-        first, second = plain.sources(self.graph._offsets), self.graph._targets
+        offsets, targets = ways = self.graph.compressed
+        first, second = plain.sources(offsets), targets
         same = self.truth[first] == self.truth[second]
         first, second, weights = first[same], second[same], weights.copy()
-        true, ways = self.truth[first], (self.graph._offsets, self.graph._targets)
+        true = self.truth[first]
         each = np.arange(len(weights))
         for _ in range(_RELIEFS):
             raised = self.bound.times(weights)
@@ -403,5 +405,5 @@ def _world(graph: Any, guarantee: Guarantee, remedy: str) -> _World:
     place = {answer: number for number, answer in enumerate(graph.answers)}
     first = np.array([place[region.rainbow[0]] for region in graph.regions.values()])
     truth = first[graph.region_numbers]
-    border = plain.boundary(graph._offsets, graph._targets, truth)
+    border = plain.boundary(*graph.compressed, truth)
     return _World(graph, guarantee, bound, truth, np.flatnonzero(border), remedy)

@@ -17,6 +17,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.engines.plain import neighbours
+
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Shrink: TypeAlias = Callable[[Floats], Floats]
@@ -51,14 +53,12 @@ def spread(
         front = np.concatenate([front, sources[sent:until]])
         carried = np.concatenate([carried, values[sent:until]])
         sent = until
-        counts = offsets[front + 1] - offsets[front]
-        ends = np.cumsum(counts)
-        inside = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-        met = targets[np.repeat(offsets[front], counts) + inside]
+        counts = (offsets[front + 1] - offsets[front]).astype(np.int64)
+        met = neighbours(offsets, targets, front)
         fresh = ~reached[met]
         met = met[fresh]
         np.maximum.at(found, met, np.repeat(shrink(carried), counts)[fresh])
-        front = np.unique(met)
+        front = np.unique(met).astype(np.int64)
         reached[front] = True
         carried = found[front]
     return found
