@@ -222,7 +222,7 @@ class _Problem:
     def gain(self) -> Floats:
         """The probability of the leader, averaged over votes of many sizes.
 
-        For M = 1, 2, 4, … up to beyond the last knot every gap is uniform on 0 … M, as in all
+        For M = 1, 2, 4, … up to far beyond the last knot every gap is uniform on 0 … M, as in all
         histograms in which the leader has M records. A size counts in proportion to 1 + M/unit,
         since errors fall like the inverse. (Where leaders share, a vote with t of them is seen from
         each, so this is the probability of any leader.)
@@ -230,7 +230,7 @@ class _Problem:
         gain = np.zeros(self.width)
         unit = -1 / math.log(self.shape.ratio)
         size, total = 1, 0.0
-        while size < self.shape.farthest:
+        while size < 8 * self.shape.farthest:
             cell, share = self.cells(np.arange(size + 1))
             average = np.zeros(len(self.shape.knots) + 1)
             np.add.at(average, cell, share / (size + 1))
