@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -18,6 +19,8 @@ import rainbowdp as rb
 import reference
 from rainbowdp.curve import safe_curve
 from rainbowdp.guarantee import Guarantee
+from rainbowdp.margin_table import MarginTable
+from rainbowdp.standing import TIES, Shape
 
 ANSWERS = ("red", "green", "blue", "gold", "grey")
 
@@ -385,3 +388,34 @@ def rough_graphs(draw: st.DrawFn) -> RoughGraph:
     region = np.empty(size, dtype=np.uint8)
     region[names] = np.unique(near, return_inverse=True)[1]
     return RoughGraph(names[rng.permutation(pairs)], region)
+
+
+@st.composite
+def margin_tables(draw: st.DrawFn) -> MarginTable:
+    """Tiny margin tables with random positive rows, equal where a table must have them equal."""
+    answers = draw(st.sampled_from([2, 3, 3, 4]))
+    few, more = [(0,), (0, 2)], [(0, 1, 3), (0, 3)]
+    knots = draw(st.sampled_from(few if answers == 4 else few + more))
+    ties = draw(st.sampled_from(TIES))
+    shape = Shape(
+        answers,
+        draw(st.sampled_from(["substituted", "added or removed"])),
+        ties,
+        knots,
+        knots[-1] + draw(st.integers(1, 1 if answers == 4 else 3)),
+        draw(st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(9, 10)])),
+        0 if ties == "any leader" else draw(st.integers(0, len(knots) + 1)),
+    )
+    least = draw(st.sampled_from([1, 20]))
+    rng = draw(st.randoms(use_true_random=False))
+    rows = []
+    for state in shape.states:
+        names: list[Any] = ["leader"]
+        for place, knot in enumerate(state):
+            shared = ties == "any leader" and knot == 0
+            names.append("leader" if shared else (knot, place if knot < shape.labelled else None))
+        weights = {name: rng.randint(least, least + 12) for name in sorted(names, key=str)}
+        rows.append([weights[name] for name in names])
+    total = math.lcm(*map(sum, rows))
+    scaled = (tuple(weight * (total // sum(row)) for weight in row) for row in rows)
+    return MarginTable(shape, total, tuple(scaled))

@@ -62,7 +62,11 @@ KINDS: dict[str, Callable[[], ExactMechanism]] = {
     "polygon": lambda: rb.optimal(chain("left", "right"), POLYGON).exact(),
     "homogeneous": lambda: rb.optimal(THREE, rb.DP("0.5")).exact(),
     "boundary": lambda: rb.optimal(THREE, rb.DP(1), ["0.4", "0.3", "0.3"]).exact(),
-    "proximity": lambda: rb.best(THREE, rb.DP.from_ratio(3, delta="1/1000")).exact(),
+    "proximity": lambda: rb.proximity(THREE, rb.DP.from_ratio(3, delta="1/1000")).exact(),
+    "margin table": lambda: rb.best(THREE, rb.DP(1)).exact(),
+    "margin table, any leader": lambda: rb.best(
+        rb.Winner(["a", "b"], ties="any leader", neighbours="added or removed"), rb.DP(1, "1e-3")
+    ).exact(),
     "threshold": lambda: rb.best(rb.Threshold(5, "age", minimum=65), rb.DP(1)).exact(),
     "quantile": lambda: rb.best(rb.Quantile("0.9", [0, 0.5, 2, 3.25]), rb.DP(2)).exact(),
     "unicode": lambda: rb.best(rb.Winner(["grün", "赤", 'a "b" \\']), rb.DP(1)).exact(),
@@ -244,7 +248,7 @@ def test_weights_by_margin_are_proved_again(
     steps: Callable[[list[int]], Any], tmp_path: Path
 ) -> None:
     content = contents("proximity") | {"guarantee": {"kind": "dp", "ratio": "3", "delta": "0"}}
-    content |= {"steps": list(rb.best(THREE, rb.DP.from_ratio(3)).exact().rule.steps)}  # type: ignore[union-attr]
+    content |= {"steps": list(rb.proximity(THREE, rb.DP.from_ratio(3)).exact().rule.steps)}  # type: ignore[union-attr]
     assert load(write(content, tmp_path / "m.json")).proof
     with pytest.raises(rb.InvalidFile):
         load(write({**content, "steps": steps(content["steps"])}, tmp_path / "m.json"))

@@ -241,12 +241,13 @@ def test_a_name_recalls_its_answer_for_free(ledger: Ledger, events: list[str]) -
         rb.best(rb.Winner(["green", "red"]), rb.DP("0.5")),
         rb.best(rb.Winner(["red", "green"], "choice"), rb.DP("0.5")),
         rb.best(rb.Winner(["red", "green"], rows_per_person=2), rb.DP("0.5")),
+        rb.optimal(rb.Winner(["red", "green"], ties="any leader"), rb.DP("0.5")),
         rb.best(WINNER, rb.DP("0.4")),
         rb.best(WINNER, rb.DP("0.5", "1e-9")),
         rb.proximity(WINNER, rb.DP("0.5")),
         rb.optimal(WINNER, rb.DP("0.5"), ["0.55", "0.45"]),
     ],
-    ids=["order", "column", "person", "epsilon", "delta", "mechanism", "boundary"],
+    ids=["order", "column", "person", "ties", "epsilon", "delta", "mechanism", "boundary"],
 )
 def test_a_changed_question_under_one_name_is_refused(
     other: Any, ledger: Ledger, events: list[str]

@@ -1,0 +1,217 @@
+"""Making margin tables: knots, utility beside the best possible, and giving up in one sentence."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import linprog
+
+import rainbowdp as rb
+import reference
+from rainbowdp import table_program
+from rainbowdp.errors import NoTable
+from rainbowdp.margin_table import MOST_ANSWERS
+from rainbowdp.solver import Solution
+from rainbowdp.standing import Ties
+from rainbowdp.table_program import _just_above, make_table, shape_for
+from rainbowdp.table_store import fetch_table
+from reference_votes import Vote
+
+BOTH = pytest.mark.parametrize("neighbours", ["substituted", "added or removed"])
+TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
+
+
+# knots
+
+
+@given(
+    st.integers(2, MOST_ANSWERS),
+    st.floats(0.05, 4),
+    st.sampled_from(["substituted", "added or removed"]),
+    st.sampled_from(["first listed", "any leader"]),
+)
+def test_knots_rise_and_adapt(answers: int, epsilon: float, neighbours: str, ties: Ties) -> None:
+    shape = shape_for(answers, epsilon, neighbours, ties)
+    unit = (2 if neighbours == "substituted" else 1) / epsilon
+    assert shape.knots[0] == 0
+    assert all(a < b for a, b in itertools.pairwise(shape.knots))
+    assert shape.knots[-1] >= 7 * unit
+    assert float(shape.ratio) ** shape.farthest <= 2**-39.9
+    assert 1 > shape.ratio >= Fraction(math.exp(-1 / unit))
+    assert float(shape.ratio) == pytest.approx(math.exp(-1 / unit), rel=1e-4)
+    more = shape_for(answers, epsilon / 2 if epsilon >= 0.1 else epsilon, neighbours, ties)
+    assert more.knots[-1] >= shape.knots[-1]
+
+
+@given(st.floats(0.01, 0.99))
+def test_a_fraction_just_above(value: float) -> None:
+    found = _just_above(value)
+    assert found >= Fraction(value)
+    assert found.denominator < 1 << 18
+    assert found - Fraction(value) < Fraction(1, 10**4)
+
+
+# how good
+
+
+def least_mean_error(votes: list[tuple[int, ...]], vote: Vote, epsilon: float) -> float:
+    """The least mean error of any ε-private mechanism on these votes, ties to the first listed."""
+    number = {counts: n for n, counts in enumerate(votes)}
+    size = vote.answers
+    pairs = [(number[a], number[b]) for a, b in vote.edges(votes) if b in number]
+    ends = np.array([pair for a, b in pairs for pair in ((a, b), (b, a))])
+    rows = np.arange(len(ends) * size)
+    places = np.arange(size)
+    more = (ends[:, :1] * size + places).ravel()
+    less = (ends[:, 1:] * size + places).ravel()
+    width = len(votes) * size
+    close = sparse.csr_array(
+        (
+            np.concatenate([np.ones(len(rows)), np.full(len(rows), -math.exp(epsilon))]),
+            (np.concatenate([rows, rows]), np.concatenate([more, less])),
+        ),
+        shape=(len(rows), width),
+    )
+    sums = sparse.kron(sparse.eye_array(len(votes)), np.ones((1, size)), format="csr")
+    gain = np.zeros(width)
+    gain[[n * size + counts.index(max(counts)) for counts, n in number.items()]] = 1 / len(votes)
+    found = linprog(
+        -gain,
+        A_ub=close,
+        b_ub=np.zeros(len(rows)),
+        A_eq=sums,
+        b_eq=np.ones(len(votes)),
+        bounds=(0, 1),
+        method="highs-ipm",
+    )
+    assert found.success, found.message
+    return 1 + float(found.fun)
+
+
+def mean_error(vote: Vote, votes: list[tuple[int, ...]]) -> float:
+    wrong = 0.0
+    for counts in votes:
+        row = vote.row(counts)
+        wrong += 1 - row[counts.index(max(counts))] / sum(row)
+    return wrong / len(votes)
+
+
+SMALL = [(3, 20, "0.3"), (3, 20, "1"), (3, 20, "2"), (4, 12, "0.3"), (4, 12, "1.5")]
+
+
+@pytest.mark.parametrize(("answers", "records", "epsilon"), SMALL)
+def test_small_votes_are_within_five_per_cent_of_the_best(
+    answers: int, records: int, epsilon: str
+) -> None:
+    """For 4 answers, 12 records and ε = 1 it is 5.1 %: the table serves larger votes, too."""
+    table, _ = fetch_table(answers, rb.DP(epsilon), "substituted", "first listed")
+    vote, votes = Vote.of(table), reference.histograms(answers, records)
+    least = least_mean_error(votes, vote, float(epsilon))
+    assert least <= mean_error(vote, votes) + 1e-7
+    assert mean_error(vote, votes) <= 1.05 * least
+
+
+@pytest.mark.slow
+@BOTH
+@pytest.mark.parametrize("epsilon", ["0.3", "1", "2"])
+def test_votes_of_three_dozen_are_within_two_per_cent_of_the_best(
+    epsilon: str, neighbours: str
+) -> None:
+    """One record substituted: all votes of 36; one more or less: all votes of 28 to 36."""
+    table, _ = fetch_table(3, rb.DP(epsilon), neighbours, "first listed")
+    vote = Vote.of(table)
+    votes = reference.histograms(3, 36)
+    if neighbours == "added or removed":
+        votes = [c for c in itertools.product(range(37), repeat=3) if 28 <= sum(c) <= 36]
+    least = least_mean_error(votes, vote, float(epsilon))
+    assert least <= mean_error(vote, votes) + 1e-7
+    assert mean_error(vote, votes) <= 1.02 * least
+
+
+def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list[float]:
+    """By its definition: in random order, each accepted with probability e^(−ε·gap/step)."""
+    keeps = [math.exp(-epsilon * (max(counts) - count) / step) for count in counts]
+    row = [0.0] * len(counts)
+    for order in itertools.permutations(range(len(counts))):
+        left = 1.0 / math.factorial(len(counts))
+        for v in order:
+            row[v] += left * keeps[v]
+            left *= 1 - keeps[v]
+    return row
+
+
+@BOTH
+@pytest.mark.parametrize(("answers", "records"), [(2, 30), (3, 21), (4, 10)])
+@pytest.mark.parametrize("epsilon", ["0.3", "1"])
+def test_never_below_permute_and_flip_where_leaders_share(
+    answers: int, records: int, epsilon: str, neighbours: str
+) -> None:
+    table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "any leader")
+    vote = Vote.of(table)
+    step = 2 if neighbours == "substituted" else 1
+    for counts in reference.histograms(answers, records):
+        leads = [v for v in range(answers) if counts[v] == max(counts)]
+        flipped = permute_and_flip(counts, float(epsilon), step)
+        ours = vote.row(counts)
+        assert sum(ours[v] for v in leads) / sum(ours) >= sum(flipped[v] for v in leads) - 1e-9, (
+            counts
+        )
+
+
+# giving up
+
+
+@pytest.mark.parametrize("status", ["stopped", "infeasible"])
+def test_a_solver_that_gives_up(status: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> Solution:
+        none = np.zeros(0)
+        return Solution(status, none, none, -math.inf, math.inf, "it was tired", 0.0)
+
+    monkeypatch.setattr(table_program.Solver, "maximise", stopped)
+    with pytest.raises(NoTable) as caught:
+        make_table(2, rb.DP(1), "substituted", "first listed")
+    reference.assert_one_sentence(caught.value, "it was tired")
+
+
+def test_a_table_that_cannot_be_made_private(monkeypatch: pytest.MonkeyPatch) -> None:
+    def always_right(problem: Any, _: object) -> Any:
+        values = np.zeros(problem.width)
+        values[np.unique(problem.row_columns[:, 0])] = 1.0
+        return values
+
+    monkeypatch.setattr(table_program, "_solve", always_right)
+    with pytest.raises(NoTable) as caught:
+        make_table(2, rb.DP(1), "substituted", "first listed")
+    reference.assert_one_sentence(caught.value, "mixing")
+
+
+@pytest.mark.parametrize(
+    ("answers", "guarantee"),
+    [(1, rb.DP(1)), (7, rb.DP(1)), (3, rb.DP("0.04")), (3, rb.DP(5)), (3, rb.DP(1, 1))],
+)
+def test_out_of_range(answers: int, guarantee: rb.DP) -> None:
+    with pytest.raises(rb.InvalidGuarantee) as caught:
+        make_table(answers, guarantee, "substituted", "first listed")
+    reference.assert_one_sentence(caught.value)
+
+
+def test_progress_is_said() -> None:
+    said: list[str] = []
+    make_table(2, rb.DP(1), "substituted", "first listed", said.append)
+    assert said
+    assert all("round" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "4"])
+def test_both_ends_of_the_range_have_a_table(epsilon: str) -> None:
+    table, mixing = make_table(2, rb.DP(epsilon), "substituted", "first listed")
+    assert table.shape.answers == 2
+    assert 0 < mixing <= Fraction(1, 2**20)

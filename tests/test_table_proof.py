@@ -1,0 +1,203 @@
+"""The proof of a margin table against every pair of neighbours, in fractions.
+
+A proof looks at finitely many corners. For tables with random rows the least e^ε (or δ) that all
+pairs of neighbours in a box allow is found by brute force: the proof must hold exactly there and
+fail just below it. So it neither misses a pair nor demands one that does not exist.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+import rainbowdp as rb
+import reference
+import strategies
+from rainbowdp import table_proof
+from rainbowdp.margin_table import MarginTable
+from rainbowdp.standing import Shape, Ties
+from rainbowdp.table_proof import digest_of, prove_table
+from rainbowdp.table_store import fetch_table
+from reference_votes import Vote, excess, pairs_of_rows, tightest_delta, tightest_ratio
+
+BELOW = 1 - Fraction(1, 10**6)
+BOTH = pytest.mark.parametrize("neighbours", ["substituted", "added or removed"])
+TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
+
+
+def holds(guarantee: rb.DP, table: MarginTable, *, exactly: bool) -> bool:
+    table_proof._remembered.clear()
+    try:
+        prove_table(guarantee, table, exactly=exactly)
+    except rb.InvalidMechanism as error:
+        reference.assert_one_sentence(error)
+        return False
+    return True
+
+
+# where the proof turns
+
+
+@given(strategies.margin_tables())
+@settings(max_examples=25, deadline=None)
+def test_the_corners_are_as_tight_as_all_pairs_of_neighbours(table: MarginTable) -> None:
+    vote = Vote.of(table)
+    votes = vote.box()
+    ratio = tightest_ratio(vote, votes)
+    less = 1 + (ratio - 1) * BELOW
+    looser = 1 + (ratio - 1) / 2
+    delta = tightest_delta(vote, votes, looser)
+    for exactly in (True, False):
+        assert holds(rb.DP.from_ratio(ratio), table, exactly=exactly)
+        assert holds(rb.DP.from_ratio(looser, delta=delta), table, exactly=exactly)
+        if ratio > 1:
+            assert not holds(rb.DP.from_ratio(less), table, exactly=exactly)
+            tight = rb.DP.from_ratio(looser, delta=delta * BELOW)
+            assert not holds(tight, table, exactly=exactly)
+
+
+# tables that are made
+
+
+def histograms_up_to(answers: int, most: int) -> list[tuple[int, ...]]:
+    """All votes of at most ``most`` records."""
+    every = itertools.product(range(most + 1), repeat=answers)
+    return [counts for counts in every if sum(counts) <= most]
+
+
+def assert_private(vote: Vote, guarantee: rb.DP, votes: Iterable[tuple[int, ...]]) -> int:
+    """Every edge from ``votes`` is close with an e^ε from below; how many there are."""
+    assert guarantee.exact_epsilon is not None
+    ratio, _ = reference.exp_between(guarantee.exact_epsilon, digits=60)
+    edges = list(vote.edges(votes))
+    for p, q in pairs_of_rows(vote, edges):
+        assert excess(p, q, ratio) <= guarantee.exact_delta
+    return len(edges)
+
+
+@BOTH
+@TIES
+@pytest.mark.parametrize(
+    ("answers", "most", "epsilon", "delta"),
+    [(2, 60, "0.3", "0"), (2, 60, "2", "1/50"), (3, 20, "1", "0"), (3, 20, "0.5", "1e-3")],
+)
+def test_no_pair_of_small_votes_breaks_the_guarantee(
+    answers: int, most: int, epsilon: str, delta: str, neighbours: str, ties: Ties
+) -> None:
+    guarantee = rb.DP(epsilon, delta)
+    table, _ = fetch_table(answers, guarantee, neighbours, ties)
+    vote = Vote.of(table)
+    assert assert_private(vote, guarantee, histograms_up_to(answers, most)) > 3000
+
+
+@pytest.mark.slow
+@BOTH
+@TIES
+def test_no_pair_of_votes_with_four_answers_breaks_the_guarantee(
+    neighbours: str, ties: Ties
+) -> None:
+    guarantee = rb.DP(1)
+    table, _ = fetch_table(4, guarantee, neighbours, ties)
+    vote = Vote.of(table)
+    votes = histograms_up_to(4, 15)
+    assert 3000 < len(votes) < 5000
+    assert assert_private(vote, guarantee, votes) > 10_000
+
+
+@pytest.mark.slow
+@BOTH
+@TIES
+def test_no_random_pair_of_large_votes_breaks_the_guarantee(neighbours: str, ties: Ties) -> None:
+    guarantee = rb.DP("0.3")
+    table, _ = fetch_table(3, guarantee, neighbours, ties)
+    vote, rng = Vote.of(table), random.Random(5)
+    far = table.shape.farthest + 5
+
+    def one() -> tuple[int, ...]:
+        size = rng.choice([1, 4, 16, 64, far])
+        return tuple(10**18 - rng.randrange(size) for _ in range(3))
+
+    assert assert_private(vote, guarantee, (one() for _ in range(25_000))) >= 75_000
+
+
+# a proof can fail
+
+
+def moved(table: MarginTable, row: int, place: int, other: int, part: float) -> MarginTable:
+    rows = [list(weights) for weights in table.rows]
+    much = math.ceil(rows[row][place] * part)
+    rows[row][place] += much
+    rows[row][other] -= much
+    return MarginTable(table.shape, table.total, tuple(map(tuple, rows)))
+
+
+@BOTH
+def test_a_millionth_too_much_is_found(neighbours: str) -> None:
+    """In a row of an optimum something is tight: of all rows most have no millionth to spare."""
+    guarantee = rb.DP(1)
+    table, _ = fetch_table(3, guarantee, neighbours, "first listed")
+    found = 0
+    for row in range(len(table.rows)):
+        changed = moved(table, row, 0, 1, 1e-6)
+        if not min(changed.rows[row]) > 0:
+            continue
+        fast = holds(guarantee, changed, exactly=False)
+        if not fast:
+            found += 1
+            assert not holds(guarantee, changed, exactly=True)
+        if found >= 10:
+            break
+    assert found >= 10
+    assert holds(guarantee, table, exactly=False)
+
+
+def test_a_proof_is_not_taken_for_another_table_or_guarantee() -> None:
+    table, _ = fetch_table(3, rb.DP(1), "substituted", "first listed")
+    assert prove_table(rb.DP(1), table).pairs > 100
+    with pytest.raises(rb.InvalidMechanism):
+        prove_table(rb.DP("0.999"), table)
+    swapped = MarginTable(table.shape, table.total, tuple(row[::-1] for row in table.rows))
+    assert digest_of(rb.DP(1), swapped) != digest_of(rb.DP(1), table)
+    with pytest.raises(rb.InvalidMechanism):
+        prove_table(rb.DP(1), swapped)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(5, 5), (5, 6)],
+        [(5, 5), (11, -1)],
+        [(5, 5), (5.0, 5)],
+        [(5, 5), (True, 9)],
+        [(0, 0), (0, 0)],
+    ],
+)
+def test_rows_that_are_none_are_refused(rows: Sequence[Any]) -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    with pytest.raises(rb.InvalidMechanism):
+        prove_table(rb.DP(9), MarginTable(shape, 10, tuple(rows)))
+
+
+@pytest.mark.parametrize(("ties", "row"), [("first listed", (4, 1, 5)), ("any leader", (4, 1, 5))])
+def test_equal_gaps_have_equal_weights(ties: Ties, row: tuple[int, ...]) -> None:
+    shape = Shape(3, "substituted", ties, (0,), 3, Fraction(1, 2), 0)
+    rows = [(10, 10, 10), (10, 10, 10), (10, 10, 10)]
+    assert holds(rb.DP(1), MarginTable(shape, 30, tuple(rows)), exactly=True)
+    for number in (0, 2):
+        changed = [*rows]
+        changed[number] = tuple(3 * w for w in row)
+        assert not holds(rb.DP(50), MarginTable(shape, 30, tuple(changed)), exactly=True)
+
+
+def test_only_epsilon_and_delta_are_proved() -> None:
+    table, _ = fetch_table(2, rb.DP(1), "substituted", "first listed")
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_table(rb.GaussianDP(1), table)
+    reference.assert_one_sentence(caught.value, "(ε,δ)")
