@@ -45,8 +45,9 @@ def holds(guarantee: rb.DP, table: MarginTable, *, exactly: bool) -> bool:
 # where the proof turns
 
 
+@pytest.mark.slow
 @given(strategies.margin_tables())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_corners_are_as_tight_as_all_pairs_of_neighbours(table: MarginTable) -> None:
     vote = Vote.of(table)
     votes = vote.box()
@@ -188,7 +189,7 @@ def test_rows_that_are_none_are_refused(rows: Sequence[Any]) -> None:
 @pytest.mark.parametrize(("ties", "row"), [("first listed", (4, 1, 5)), ("any leader", (4, 1, 5))])
 def test_equal_gaps_have_equal_weights(ties: Ties, row: tuple[int, ...]) -> None:
     shape = Shape(3, "substituted", ties, (0,), 3, Fraction(1, 2), 0)
-    rows = [(10, 10, 10), (10, 10, 10), (10, 10, 10)]
+    rows: list[tuple[int, ...]] = [(10, 10, 10)] * 3
     assert holds(rb.DP(1), MarginTable(shape, 30, tuple(rows)), exactly=True)
     for number in (0, 2):
         changed = [*rows]
