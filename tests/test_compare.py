@@ -119,7 +119,10 @@ def test_the_epsilon_to_match_is_the_least_that_does() -> None:
 
 
 def test_others_may_be_better_and_then_need_less() -> None:
-    makers = {"homogeneous": homogeneous, "permute-and-flip": permute_and_flip}
+    makers: dict[str, Any] = {
+        "homogeneous": homogeneous,
+        "permute-and-flip": permute_and_flip,
+    }
     found = compare(winner(4), rb.DP("0.3"), makers, records=12)
     flip = found["permute-and-flip"]
     assert flip.mean_error < found["homogeneous"].mean_error  # not best in the mean

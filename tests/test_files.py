@@ -271,6 +271,47 @@ def test_a_total_that_is_none_is_refused(total: Any, delta: str, tmp_path: Path)
             load(write(content, tmp_path / "m.json"))
 
 
+def with_row(number: int, change: Callable[[list[int]], Any]) -> Callable[[Content], Any]:
+    return lambda c: c["rows"].__setitem__(number, change(c["rows"][number]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        with_row(0, lambda row: [row[0] + row[1], 0, row[2]]),
+        with_row(0, lambda row: [row[0] + row[0] // 10**6, row[1] - row[0] // 10**6, row[2]]),
+        with_row(0, lambda row: [row[0] + 1, *row[1:]]),
+        with_row(0, lambda row: [float(row[0]), *row[1:]]),
+        with_row(0, lambda row: row[:-1]),
+        with_row(-1, lambda row: None),
+        lambda c: c["rows"].pop(),
+        lambda c: c["rows"].append(c["rows"][0]),
+        lambda c: c.update(total=2 * c["total"]),
+        lambda c: c["shape"].update(answers=4),
+        lambda c: c["shape"].update(neighbours="added or removed"),
+        lambda c: c["shape"].update(ties="any leader", labelled=0),
+        lambda c: c["shape"].update(ratio="1/100"),
+        lambda c: c["shape"].update(ratio="2"),
+        lambda c: c["shape"].update(farthest=True),
+        lambda c: c["shape"].update(knots=[0, 1]),
+        lambda c: c["shape"].update(labelled=0),
+        lambda c: c["shape"].update(colour="red"),
+        lambda c: c["shape"].pop("ratio"),
+        lambda c: c["question"].update(ties="any leader"),
+        lambda c: c["question"].update(rows_per_person=2),
+        lambda c: c["question"].update(neighbours="added or removed"),
+        lambda c: c.update(guarantee={"kind": "dp", "epsilon": "0.99", "delta": "0"}),
+    ],
+)
+def test_a_margin_table_is_proved_again(change: Callable[[Content], Any], tmp_path: Path) -> None:
+    content = contents("margin table")
+    assert load(write(content, tmp_path / "m.json")).proof
+    change(content)
+    with pytest.raises(rb.InvalidFile) as caught:
+        load(write(content, tmp_path / "m.json"))
+    assert "\n" not in str(caught.value)
+
+
 # what somebody might put into a file with a checksum that fits
 
 
