@@ -2,11 +2,12 @@
 # make test   sets up and runs every test
 # make check  lint, format, types
 # make bench  the benchmarks, each beside its peers
+# make docs   the documentation, into docs/_build/html
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format bench docs clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -15,6 +16,10 @@ $(VENV)/base: pyproject.toml constraints.txt
 
 $(VENV)/dev: $(VENV)/base
 	$(RUN)/pip install --quiet --constraint constraints.txt --editable '.[test,check]'
+	touch $@
+
+$(VENV)/docs: $(VENV)/base
+	$(RUN)/pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
 demo: $(VENV)/base
@@ -36,5 +41,9 @@ bench: $(VENV)/dev
 	$(RUN)/pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	for script in benchmarks/*.py; do $(RUN)/python $$script || exit 1; done
 
+docs: $(VENV)/docs
+	$(RUN)/python docs/figures.py
+	$(RUN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
