@@ -11,12 +11,15 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import rainbowdp as rb
+from postgres import fresh_schema
 from rainbowdp.cli import app
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-RUN_ELSEWHERE = {"sh"}  # the two make targets; CI runs them
+RUN_ELSEWHERE = {"sh"}  # make targets, which CI runs, and commands of other programs
+SERVER = re.compile(r"postgresql://\w+@db\.example\.org/\w+")  # a page's name for a real one
 
 
 def session(code: str) -> Iterator[tuple[str, str]]:
@@ -26,9 +29,22 @@ def session(code: str) -> Iterator[tuple[str, str]]:
         yield command, output.strip("\n")
 
 
+def printed(command: str, server: str | None) -> str:
+    """What a command prints; where a page speaks of a server it runs against ``server``."""
+    named = SERVER.search(command)
+    if named:
+        assert server is not None
+        command = command.replace(named[0], server)
+    program, *arguments = shlex.split(command)
+    assert program == "rainbow"
+    output = CliRunner().invoke(app, arguments).output.strip("\n")
+    return output.replace(server, named[0]) if named and server else output
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_blocks_run(
     page: Path,
+    request: pytest.FixtureRequest,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -38,7 +54,11 @@ def test_code_blocks_run(
     names: dict[str, object] = {}
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     parser = doctest.DocTestParser()
-    for number, (language, code) in enumerate(BLOCK.findall(page.read_text())):
+    blocks = BLOCK.findall(page.read_text())
+    server = None
+    if any(language == "console" and SERVER.search(code) for language, code in blocks):
+        server = fresh_schema(request.getfixturevalue("postgres_url"))
+    for number, (language, code) in enumerate(blocks):
         where = f"{page.name}, block {number}"
         known = {"python", "pycon", "console"} | RUN_ELSEWHERE
         assert language in known, f"{where}: unknown {language!r}"
@@ -51,10 +71,7 @@ def test_code_blocks_run(
             assert result.failed == 0, capsys.readouterr().out
         elif language == "console":
             for command, shown in session(code):
-                program, *arguments = shlex.split(command)
-                assert program == "rainbow", where
-                printed = CliRunner().invoke(app, arguments).output
-                assert printed.strip("\n") == shown, f"{where}: {command}"
+                assert printed(command, server) == shown, f"{where}: {command}"
 
 
 def test_links_lead_somewhere() -> None:
@@ -62,3 +79,16 @@ def test_links_lead_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if not target.startswith("https://"):
                 assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_reference_lists_every_public_name_once() -> None:
+    pages = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
+    listed = re.findall(r"^\.\. auto\w+:: rainbowdp\.(\w+)$", pages, re.MULTILINE)
+    assert sorted(listed) == sorted(rb.__all__)
+
+
+def test_the_paper_page_names_what_exists() -> None:
+    page = (ROOT / "docs" / "researcher.md").read_text()
+    for name in re.findall(r"`rb\.(\w+)`", page):
+        assert name in rb.__all__
+    assert {"optimal", "printed_operator"} <= set(re.findall(r"`rb\.(\w+)`", page))
