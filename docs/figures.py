@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -13,10 +14,24 @@ from matplotlib.figure import Figure
 import rainbowdp as rb
 from rainbowdp import plots
 from rainbowdp.colours import colours
-from rainbowdp.plots.style import INK, LARGE, MEDIUM, PAPER, SMALL, SOFT, new_figure, plot_area
+from rainbowdp.plots.style import (
+    INK,
+    LARGE,
+    MEDIUM,
+    PAPER,
+    SMALL,
+    SOFT,
+    label_ends,
+    line_looks,
+    new_figure,
+    plot_area,
+)
 
 ANSWERS = ("red", "green", "blue")
-VOTES = 12
+VOTES = 12  # of the idea
+RECORDS = 20  # of the gain
+EPSILONS = ("0.25", "0.5", "0.75", "1", "1.5", "2", "3")
+TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 
 def tables() -> list[tuple[int, int, int]]:
@@ -142,25 +157,37 @@ def draw_border(
 
 
 def gain() -> Figure:
-    """How often the answer is wrong, ours and what others use."""
+    """How often the answer is wrong at each ε, ours and what others use, over all tables of 20."""
     makers = {
         "rainbowdp": rb.best,
+        "inverse sensitivity": rb.inverse_sensitivity,
         "permute-and-flip": rb.permute_and_flip,
         "exponential": rb.exponential,
     }
-    compared = rb.compare(rb.Winner(ANSWERS), rb.DP(1), makers, margins=range(1, 11))
+    median = rb.Quantile("1/2", [0, 20_000, 50_000, 200_000], "income")
+    compared = {e: rb.compare(median, rb.DP(e), makers, records=RECORDS) for e in EPSILONS}
     figure = new_figure(6.8, 3.9)
-    ax = plots.comparison(compared, title="", ax=figure.add_subplot())
-    ours, *others = compared.standings
-    needed = ", ".join(f"{s.name} {s.sure_from}" for s in others)
+    ax = figure.add_subplot()
+    lines = []
+    for number, name in enumerate(makers):
+        errors = [compared[e][name].mean_error for e in EPSILONS]
+        across = [float(Fraction(e)) for e in EPSILONS]
+        lines += ax.plot(across, errors, **line_looks(number), markersize=3.6, label=name)
+    plot_area(ax, "ε: how much one person may matter", "chance of a wrong answer")
+    ax.set_yscale("log")
+    ax.minorticks_off()
+    ax.set_xlim(0.2, 3.05)
+    ax.set_yticks(TICKS, [f"{100 * tick:g} %" for tick in TICKS])
+    label_ends(ax, lines)
+    needed = [compared["1"][name].epsilon_to_match or math.inf for name in list(makers)[1:]]
     ax.set_title(
-        "Which of three options won? One private answer, ε = 1:\n"
-        f"99 % right from a margin of {ours.sure_from} ({needed})",
+        f"Which of three brackets holds the median of {RECORDS} incomes?\n"
+        "To be right as often as rainbowdp with ε = 1, "
+        f"others need {min(needed):.2f} to {max(needed):.2f}.",
         loc="left",
         fontsize=LARGE,
         color=INK,
     )
-    ax.axhline(0.01, color=SOFT, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
     return figure
 
 
