@@ -146,7 +146,6 @@ def test_a_damaged_table_is_said_so_and_made_again(
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.xfail(reason="the proof that a kept file states is believed", strict=True)
 def test_rows_that_break_the_guarantee_are_not_released(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
