@@ -34,8 +34,9 @@ from rainbowdp.guarantee import DP, Guarantee
 from rainbowdp.margin_table import MarginTable
 from rainbowdp.mechanism import Mechanism
 from rainbowdp.optimal import optimal
+from rainbowdp.ordered import Ordered
 from rainbowdp.proximity_graph import margins as margins_on_graph
-from rainbowdp.questions import Question
+from rainbowdp.questions import Quantile, Question
 from rainbowdp.rainbow import Dataset
 
 Maker: TypeAlias = Callable[[Any, Any], Any]  # a world and a guarantee to a mechanism
@@ -288,6 +289,10 @@ class _Tables(_Places):
         rule = mechanism.exact_once.rule if isinstance(mechanism, QuestionMechanism) else None
         if isinstance(rule, MarginTable):
             return rule.rows_at(self.counts)
+        if isinstance(rule, Ordered) and isinstance(self.question, Quantile):
+            share = self.question.q
+            rank = -(-share.numerator * self.counts.sum(axis=1) // share.denominator)
+            return rule.rows_at(self.counts.cumsum(axis=1)[:, :-1] - rank[:, None])
         if isinstance(rule, Margins):
             steps = np.array(rule.steps, dtype=np.float64) / rule.total
             place = np.clip(self.margins - 1, 0, len(steps) - 1).astype(np.int64)

@@ -26,6 +26,8 @@ from rainbowdp import show_html
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, NoPlace, UnknownDataset
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.margin_table import MarginTable
+from rainbowdp.ordered import Ordered
+from rainbowdp.ordered_proof import prove_ordered
 from rainbowdp.proof import Proof, first_violation, promise_of, prove_ladders, prove_margins
 from rainbowdp.rainbow import Answer, Dataset, Rainbow
 from rainbowdp.table_proof import prove_table
@@ -130,7 +132,7 @@ class Margins:
         )
 
 
-Rule: TypeAlias = Ladders | Margins | MarginTable
+Rule: TypeAlias = Ladders | Margins | MarginTable | Ordered
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class ExactMechanism:
 
     Made by ``mechanism.exact()`` or ``rb.load``; made means proved: a rule that does not keep
     the guarantee cannot be constructed. ``locate`` finds the place of a dataset; without it a
-    dataset is its place: a pair (region, depth), or the margins.
+    dataset is its place: a pair (region, depth), the margins, or the leads of ordered bins.
     """
 
     guarantee: Guarantee
@@ -167,6 +169,10 @@ class ExactMechanism:
                     f"{self.neighbours!r}, got {shape.answers} and {shape.neighbours!r}"
                 )
             proof = prove_table(self.guarantee, self.rule)
+        elif isinstance(self.rule, Ordered):
+            proof = prove_ordered(
+                self.guarantee, len(self.answers), self.rule.total, self.rule.steps
+            )
         else:
             proof = prove_margins(
                 self.guarantee, len(self.answers), self.rule.total, self.rule.steps
@@ -190,6 +196,8 @@ class ExactMechanism:
             )
         if isinstance(self.rule, MarginTable):
             self._must_be_that_vote(question, self.rule)
+        if isinstance(self.rule, Ordered):
+            self._must_be_a_quantile(question)
         if not isinstance(self.rule, Ladders) or len(self.answers) == 1:
             return
         pairs = {frozenset(pair) for pair in self.rule.touching}
@@ -208,6 +216,14 @@ class ExactMechanism:
             raise InvalidMechanism(
                 f"a margin table for {shape.ties!r} and one record {shape.neighbours} must have "
                 f"such a question, got {dict(question)}"
+            )
+
+    def _must_be_a_quantile(self, question: Mapping[str, Any]) -> None:
+        """Only a quantile with one record a person has leads that move together by one."""
+        asked = (question.get("kind"), question.get("rows_per_person"))
+        if asked != ("quantile", 1):
+            raise InvalidMechanism(
+                f"ordered bins must be of a quantile with one record a person, got {dict(question)}"
             )
 
     def at(self, dataset: Dataset) -> ExactRow:

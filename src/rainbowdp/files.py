@@ -22,6 +22,7 @@ from rainbowdp.exact import MOST_MIXING, ExactMechanism, Ladders, Margins, Rule
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.guarantee import DP, Guarantee
 from rainbowdp.margin_table import MarginTable
+from rainbowdp.ordered import Ordered
 from rainbowdp.quantity import exact
 from rainbowdp.questions import from_description
 from rainbowdp.standing import Shape
@@ -162,8 +163,9 @@ def describe(mechanism: ExactMechanism) -> dict[str, Any]:
     rule = mechanism.rule
     if isinstance(rule, MarginTable):
         return content | {"rule": "table"} | describe_table(rule)
-    if isinstance(rule, Margins):
-        content |= {"rule": "margins", "total": rule.total, "steps": list(rule.steps)}
+    if isinstance(rule, Margins | Ordered):
+        name = "margins" if isinstance(rule, Margins) else "ordered"
+        content |= {"rule": name, "total": rule.total, "steps": list(rule.steps)}
         return content
     labels = [*rule.rows, *(label for label in rule.certain if label not in rule.rows)]
     number = {label: place for place, label in enumerate(labels)}
@@ -210,10 +212,14 @@ def restore(content: Mapping[str, Any]) -> ExactMechanism:
 def _rule(content: Mapping[str, Any]) -> Rule:
     if content["rule"] == "margins":
         return Margins(content["total"], tuple(content["steps"]))
+    if content["rule"] == "ordered":
+        return Ordered(content["total"], tuple(content["steps"]))
     if content["rule"] == "table":
         return restore_table(content)
     if content["rule"] != "ladders":
-        raise InvalidFile(f"a rule is 'ladders', 'margins' or 'table', got {content['rule']!r}")
+        raise InvalidFile(
+            f"a rule is 'ladders', 'margins', 'ordered' or 'table', got {content['rule']!r}"
+        )
     labels = [_name(region["label"]) for region in content["regions"]]
     if len(set(labels)) != len(labels):
         raise InvalidFile("regions must have different names, got one twice")

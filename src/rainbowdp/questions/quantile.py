@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import Any, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.quantity import Number, exact
-from rainbowdp.questions.base import Between, CountQuestion, Group, Neighbours, number
+from rainbowdp.questions.base import (
+    Between,
+    CountQuestion,
+    Group,
+    Neighbours,
+    checked_counts,
+    number,
+)
 
 End: TypeAlias = int | float | None
 Bin: TypeAlias = tuple[End, End]
@@ -69,6 +76,22 @@ class Quantile(CountQuestion):
         return tuple(
             (name, Between(*ends)) for name, ends in zip(self.answers, self.bins, strict=True)
         )
+
+    def leads(self, counts: Mapping[str, SupportsIndex], /) -> tuple[int, ...]:
+        """The count below each edge between two bins less the rank ⌈qN⌉.
+
+        They rise, and the true bin is the first whose upper edge has a lead of at least 0. One
+        record, substituted, added or removed, moves the leads of a run of edges by one, all in one
+        direction: between bins i and k the edges there; into bin i all edges above it, or if that
+        raises the rank, all edges below it.
+
+        >>> halves = Quantile("1/2", [0, 10, 20, 50])
+        >>> halves.leads({"[0, 10)": 4, "[10, 20)": 1, "[20, 50)": 2})
+        (0, 1)
+        """
+        checked = checked_counts(counts, [name for name, _ in self.groups])
+        rank = -(-self.q.numerator * sum(checked.values()) // self.q.denominator)
+        return tuple(below - rank for below in list(accumulate(checked.values()))[:-1])
 
     def _parameters(self) -> dict[str, Any]:
         return {"kind": "quantile", "q": str(self.q), "bins": [list(ends) for ends in self.bins]}
