@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -139,15 +140,16 @@ def test_the_checker_can_fail() -> None:
         broken = [*steps[:place], int(steps[place] * less), *steps[place + 1 :]]
         with pytest.raises(rb.InvalidMechanism, match=fault):
             prove_ordered(guarantee, 4, total, broken)
-    for broken, fault in [
+    wrong: list[tuple[Any, str]] = [
         ([*steps, steps[-1] + 1], "the weights rise"),
         ([*steps, 0], "above 0"),
         ([], "above 0"),
         ([float(step) for step in steps], "must be integers"),
         ([total] * 3, "losers have too much"),
-    ]:
+    ]
+    for given_steps, fault in wrong:
         with pytest.raises(rb.InvalidMechanism, match=fault):
-            prove_ordered(guarantee, 4, total, broken)  # type: ignore[arg-type]
+            prove_ordered(guarantee, 4, total, given_steps)
     with pytest.raises(rb.InvalidMechanism, match="losers have too much"):
         prove_ordered(rb.DP(1), 9, total, steps)
     with pytest.raises(rb.InvalidMechanism, match="few enough"):
