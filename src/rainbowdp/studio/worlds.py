@@ -13,7 +13,7 @@ import numpy as np
 
 from rainbowdp.baselines.histograms import Integers, histograms
 from rainbowdp.errors import InvalidFile
-from rainbowdp.exact import ExactMechanism, Ladders
+from rainbowdp.exact import ExactMechanism, Ladders, Margins
 from rainbowdp.files import describe_guarantee
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
@@ -147,10 +147,11 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
             for label, ladder in rule.rows.items()
         }
         touching, certain = rule.touching, rule.certain
-    elif isinstance(rule, MarginTable):
+    elif not isinstance(rule, Margins):
+        kind = "a margin table" if isinstance(rule, MarginTable) else "ordered bins"
         raise InvalidFile(
-            "the studio draws mechanisms by depth or by margin, got a margin table; "
-            "rb.load reads it, and rainbow ask winner --explain shows it"
+            f"the studio draws mechanisms by depth or by margin, got {kind}; "
+            "rb.load reads it, and rainbow ask --explain shows it"
         )
     else:
         depth = min(len(rule.steps), DEEPEST_SHOWN)
