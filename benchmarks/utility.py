@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import platform
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -244,15 +245,21 @@ def large_table() -> None:
         )
 
 
+SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
+    "pure": ("One record substituted, ties to the first", lambda: table(CASES, MAKERS, "0")),
+    "delta": (f"With δ = {DELTA}", lambda: table(CASES, MAKERS_WITH_DELTA, DELTA)),
+    "large": ("Many records, one substituted", large_table),
+    "ties": ("Both ways to see a tie", lambda: ties_table(((2, 31, "1"), *CASES))),
+}
+
+
 def main() -> None:
-    print(f"Mean error in %, one record substituted, ties to the first; {platform.machine()}\n")
-    table(CASES, MAKERS, "0")
-    print(f"\nWith δ = {DELTA}:\n")
-    table(CASES, MAKERS_WITH_DELTA, DELTA)
-    print("\nMany records, one substituted:\n")
-    large_table()
-    print("\nWhere a tie has no wrong side:\n")
-    ties_table(((2, 31, "1"), *CASES))
+    """All sections, or those named on the command line."""
+    print(f"Mean error in %; {platform.machine()}")
+    for name in sys.argv[1:] or SECTIONS:
+        title, section = SECTIONS[name]
+        print(f"\n{title}:\n")
+        section()
 
 
 if __name__ == "__main__":

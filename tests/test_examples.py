@@ -11,7 +11,12 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+ALONE = [
+    path for path in sorted(EXAMPLES.glob("*.py")) if path.stem != "spark_depth"
+]  # spark-submit
+
+
+@pytest.mark.parametrize("path", ALONE, ids=lambda path: path.stem)
 def test_an_example_runs(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

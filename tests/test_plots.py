@@ -384,7 +384,7 @@ def test_a_comparison_draws_every_mechanism_by_margin() -> None:
     for error in (True, False):
         ax = plots.comparison(compared, error=error)
         for standing in compared.standings:
-            name = "best, proximity" if standing.name in ("best", "proximity") else standing.name
+            name = standing.name
             margins, height = line(ax, name)
             chance = np.array([standing.by_margin[int(m)] for m in margins])
             assert height == pytest.approx(1 - chance if error else chance)

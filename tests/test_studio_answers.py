@@ -107,7 +107,15 @@ def test_costs_are_those_of_compare(name: str) -> None:
         compared = rb.compare(world.graph, promise)
     else:
         assert world.counts is not None
-        compared = rb.compare(world.question, promise, records=int(world.counts[0].sum()))
+        makers: dict[str, Any] = {
+            "homogeneous": rb.optimal,
+            "proximity": rb.proximity,
+            "exponential": rb.exponential,
+            "permute-and-flip": rb.permute_and_flip,
+            "randomised response": rb.randomized_response,
+        }
+        size = int(world.counts[0].sum())
+        compared = rb.compare(world.question, promise, makers, records=size)
     for ours, theirs in {
         "optimal": "optimal" if world.question is None else "homogeneous",
         "proximity": "proximity",
