@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -48,7 +48,7 @@ _REACH = (0, 0.2, 0.45, 0.8, 1.2, 1.7, 2.3, 3.1, 4.2, 5.6, 7.5)
 _FARTHEST = 40 * math.log(2)
 _SIZES = {
     "any leader": {2: (12, 0), 3: (11, 0), 4: (9, 0), 5: (7, 0), 6: (6, 0)},
-    "first listed": {2: (12, 12), 3: (11, 11), 4: (8, 3), 5: (5, 2), 6: (4, 2)},
+    "first listed": {2: (12, 12), 3: (11, 11), 4: (8, 3), 5: (5, 2), 6: (4, 0)},
 }
 _ROUNDS, _PRUNED, _NEAR = 60, 6, 0.05
 _TOLERANCE = 1e-9
@@ -70,7 +70,15 @@ def make_table(
         )
     shape = shape_for(answers, guarantee.epsilon, neighbours, ties)
     problem = _Problem(shape, guarantee.ratio, float(guarantee.delta))
-    values = _solve(problem, progress)
+    try:
+        values = _solve(problem, progress)
+    except NoTable:
+        if not shape.labelled:
+            raise
+        # A table that does not mind who comes first in a tie is smaller, and solved when larger
+        # ones are not.
+        problem = _Problem(replace(shape, labelled=0), problem.ratio, problem.delta)
+        values = _solve(problem, progress)
     mixing = _LEAST_MIXING
     while mixing <= _MOST_MIXING:
         table = _in_integers(problem, values, mixing)

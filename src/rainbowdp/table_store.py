@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import sys
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -87,7 +88,7 @@ def _from_disk(path: Path, wanted: dict[str, Any]) -> tuple[MarginTable, Fractio
         shape = shape_for(
             wanted["answers"], guarantee.epsilon, wanted["neighbours"], wanted["ties"]
         )
-        if table.shape != shape:
+        if replace(table.shape, labelled=shape.labelled) != shape:
             raise InvalidFile(f"a kept table must have the knots {shape.knots}, got others")
         prove_table(guarantee, table)
         return table, exact(content["mixing"], "mixing", InvalidFile)
