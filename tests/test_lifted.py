@@ -280,6 +280,10 @@ def test_a_millionth_too_much_at_one_dataset_is_found() -> None:
     worst = worst_edge(rows, edges, bound)
     assert worst.excess > 0
     assert place in (worst.more, worst.less)
+    with pytest.raises(rb.InvalidMechanism, match="on every edge"):
+        Lifted(graph, rows, promise)
+    with pytest.raises(ValueError, match="read-only"):
+        mechanism.weights[0, 0] += 1
 
 
 def test_starts() -> None:

@@ -253,7 +253,7 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 
 
 def table(question: Question, guarantee: Guarantee) -> QuestionMechanism:
-    """The margin table of a vote: within a few per cent of the least mean error that is possible.
+    """The margin table of a vote: near the least mean error that is possible, for every ε.
 
     For ``Winner`` with 2 to 6 answers, (ε,δ) with ε from 0.05 to 4, one record a person. Making one
     takes from a blink to a minute; it is kept on disk for the next time.

@@ -44,7 +44,12 @@ from numpy.typing import NDArray
 
 from rainbowdp.engines import plain
 from rainbowdp.engines.sweep import spread
-from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidGuarantee
+from rainbowdp.errors import (
+    InvalidBoundary,
+    InvalidGraph,
+    InvalidGuarantee,
+    InvalidMechanism,
+)
 from rainbowdp.exact import ExactRow
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.grid import TOTAL, Bound, Worst, worst_edge
@@ -71,7 +76,8 @@ class Lifted(Mechanism):
 
     ``weights`` are the distinct rows in units of 2^-52. Of a fixed point ``rounds`` says how often
     it was improved, ``change`` how far s is from 1 − Σ R_v, and ``relieved`` how many datasets had
-    to be made less certain before every edge was private. ``release`` draws from ``weights``;
+    to be made less certain before every edge was private. Made means proved: weights that break
+    the guarantee on an edge are refused. ``release`` draws from ``weights``;
     ``exact()`` makes an ``ExactMechanism`` of them with no further rounding, in Python's integers:
     for some ten thousand rows.
     """
@@ -81,15 +87,24 @@ class Lifted(Mechanism):
         graph: RainbowGraph,
         weights: Integers,
         guarantee: DP,
-        proof: Proof,
         *,
         rounds: int = 0,
         change: float = 0.0,
         relieved: int = 0,
     ) -> None:
+        worst = worst_edge(weights, graph.edge_positions(), Bound.of(guarantee))
+        if worst.excess > 0:
+            raise InvalidMechanism(
+                f"weights must keep {guarantee} on every edge, got one that exceeds by "
+                f"{worst.excess / TOTAL:.3g}"
+            )
         self.weights, index = _distinct(weights)
+        self.weights.flags.writeable = False
         super().__init__(graph, self.weights / TOTAL, index, guarantee)
-        self.proof, self.rounds, self.change, self.relieved = proof, rounds, change, relieved
+        edges = graph.edge_count
+        statement = f"{edges} edges between rows with total weight {TOTAL}"
+        self.proof = Proof(guarantee, edges, statement)
+        self.rounds, self.change, self.relieved = rounds, change, relieved
 
     def at(self, dataset: Dataset) -> ExactRow:
         """The exact row of ``dataset``."""
@@ -120,8 +135,8 @@ def lifted(graph: RainbowGraph, guarantee: Guarantee, start: Start | None = None
     values = world.start(start)
     values = np.ceil(values * world.covering(values))
     weights = world.weights(values)
-    proof = world.proved(weights, world.worst(weights))
-    return Lifted(graph, weights, world.guarantee, proof)
+    world.must_hold(weights, world.worst(weights))
+    return Lifted(graph, weights, world.guarantee)
 
 
 def fixed_point(
@@ -155,11 +170,9 @@ def fixed_point(
     if worst.excess > 0:
         weights = world.relieved(whole)
         worst = world.worst(weights)
-    proof = world.proved(weights, worst)
+    world.must_hold(weights, worst)
     changed = int((weights != whole).any(axis=1).sum())
-    return Lifted(
-        graph, weights, world.guarantee, proof, rounds=spent, change=change, relieved=changed
-    )
+    return Lifted(graph, weights, world.guarantee, rounds=spent, change=change, relieved=changed)
 
 
 @dataclass(frozen=True)
@@ -344,18 +357,17 @@ class _World:
             weights[each, self.truth] -= gain
         return weights
 
-    def proved(self, weights: Integers, worst: Worst) -> Proof:
-        """The proof by every edge, or the refusal with the worst one."""
-        if worst.excess > 0:
-            first, second = (self.graph.datasets[place] for place in (worst.more, worst.less))
-            answers = self._too_likely(weights[worst.more], weights[worst.less])
-            raise InvalidGuarantee(
-                f"a mechanism must keep {self.guarantee} on every edge, but this one would answer "
-                f"{answers} too often at {first!r} beside {second!r}, by "
-                f"{worst.excess / TOTAL:.3g}; use {self.remedy} or a larger epsilon"
-            )
-        edges = self.graph.edge_count
-        return Proof(self.guarantee, edges, f"{edges} edges between rows with total weight {TOTAL}")
+    def must_hold(self, weights: Integers, worst: Worst) -> None:
+        """Refuse weights that break the guarantee, with the worst edge and what to use instead."""
+        if worst.excess <= 0:
+            return
+        first, second = (self.graph.datasets[place] for place in (worst.more, worst.less))
+        answers = self._too_likely(weights[worst.more], weights[worst.less])
+        raise InvalidGuarantee(
+            f"a mechanism must keep {self.guarantee} on every edge, but this one would answer "
+            f"{answers} too often at {first!r} beside {second!r}, by "
+            f"{worst.excess / TOTAL:.3g}; use {self.remedy} or a larger epsilon"
+        )
 
     def _too_likely(self, more: Integers, less: Integers) -> str:
         over = more > self.bound.times(less)

@@ -100,7 +100,7 @@ def tidy(offsets: Any, targets: Any) -> int:
                 kept += ONE
         start = stop
     offsets[U(len(offsets) - 1)] = kept
-    return kept  # type: ignore[return-value]
+    return kept  # type: ignore[return-value]  # unsigned, an int to Python's callers
 
 
 # --- boundary and depth -----------------------------------------------------------------------
@@ -206,7 +206,7 @@ def select(steps: Any, value: Any, nodes: Any) -> int:
         if steps[node] == value:
             nodes[count] = node
             count += ONE
-    return count  # type: ignore[return-value]
+    return count  # type: ignore[return-value]  # unsigned, an int to Python's callers
 
 
 @kernel
@@ -309,7 +309,7 @@ def components(offsets: Any, targets: Any, component: Any, unseen: Any, queue: A
                     queue[tail] = near
                     tail += ONE
         count += ONE
-    return count  # type: ignore[return-value]
+    return count  # type: ignore[return-value]  # unsigned, an int to Python's callers
 
 
 @kernel
