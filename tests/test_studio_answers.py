@@ -98,7 +98,7 @@ def test_under_a_gaussian_promise_the_allowed_is_told() -> None:
     assert found["likely"] <= found["allowed"] * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", ["paper", "election", "travel", "streets"])
+@pytest.mark.parametrize("name", ["paper", "election", "travel", "roads"])
 def test_costs_are_those_of_compare(name: str) -> None:
     world, settings = settings_for(name, guarantee={"kind": "dp", "epsilon": "1.5", "delta": "0"})
     promise = settings.guarantee
@@ -143,7 +143,7 @@ def test_what_each_would_need_to_match_makes_it_match() -> None:
 
 
 @pytest.mark.parametrize("mechanism", ["optimal", "proximity"])
-@pytest.mark.parametrize("name", ["paper", "election", "travel", "streets"])
+@pytest.mark.parametrize("name", ["paper", "election", "travel", "roads"])
 def test_ours_are_proved_and_the_proved_rows_are_those_shown(name: str, mechanism: str) -> None:
     world = example(name)
     settings = Settings(mechanism, rb.DP("1.5"))
@@ -224,7 +224,7 @@ def test_the_growth_curve_is_the_papers() -> None:
 
 
 def test_curves_of_others_are_means_over_the_region() -> None:
-    world = example("streets")
+    world = example("roads")
     found = answer(world, Settings("exponential", rb.DP(1), None, 0))
     region = found["curves"]["region"]
     depth = found["curves"]["deepest"]

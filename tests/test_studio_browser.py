@@ -124,8 +124,8 @@ def paper_row(dataset: int, guarantee: Any, **more: Any) -> list[float]:
     return list(rb.optimal(graph, guarantee, **more)[graph.datasets[dataset]].values())
 
 
-def click_dataset(page: Page, position: int) -> None:
-    """Click where the disc of a dataset is drawn."""
+def click_dataset(page: Page, position: int, beside: int = 0) -> None:
+    """Click where the disc of a dataset is drawn, or so many pixels to its right."""
     box = page.locator("#graph").bounding_box()
     assert box is not None
     x, y = page.evaluate(
@@ -135,7 +135,7 @@ def click_dataset(page: Page, position: int) -> None:
         }""",
         position,
     )
-    page.mouse.click(box["x"] + x, box["y"] + y)
+    page.mouse.click(box["x"] + x + beside, box["y"] + y)
 
 
 def test_a_first_visitor_sees_three_sentences_and_a_picture(page: Page) -> None:
@@ -257,6 +257,13 @@ def test_a_click_shows_a_dataset(page: Page) -> None:
         assert float(shown) <= 2.719
 
 
+def test_a_tap_beside_a_disc_finds_it(page: Page) -> None:
+    """A finger is wider than a junction of the map."""
+    choose_world(page, "roads")
+    click_dataset(page, 100, beside=10)
+    settled(page, dataset=100)
+
+
 def test_the_printed_operator_is_called_violated(page: Page) -> None:
     page.fill("#delta-text", "0.1")
     page.press("#delta-text", "Enter")
@@ -328,6 +335,8 @@ def test_the_figure_is_drawn_from_the_same_numbers(page: Page, tmp_path: Path) -
     heights = [[float(p.split(",")[1]) for p in curve.attrib["points"].split()] for curve in curves]
     for place, drawn in enumerate(heights):
         assert drawn == pytest.approx([20 + 180 * (1 - p) for p in rows[:, place]], abs=0.01)
+    words = [text.text for text in tree.findall(f".//{svg}g/{svg}text")]
+    assert set(titles) <= set(words)
     assert "script" not in file.read_text()
     picture = saved(page, "#save-png", tmp_path).read_bytes()
     assert picture.startswith(b"\x89PNG")

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
+from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import rainbowdp as rb
 from rainbowdp.studio.answers import mechanism_file
-from rainbowdp.studio.examples import EXAMPLES, example, street_grid
+from rainbowdp.studio.examples import EXAMPLES, example, road_map
 from rainbowdp.studio.loading import MOST_BYTES, open_world, read_edge_list, read_world
 from rainbowdp.studio.settings import Settings
 from rainbowdp.studio.worlds import spread
@@ -92,8 +95,8 @@ def test_pictures_keep_datasets_apart(name: str) -> None:
 
 
 def test_the_layout_is_the_same_every_time_and_takes_any_graph() -> None:
-    graph = street_grid()
-    assert (spread(graph) == spread(street_grid())).all()
+    graph = road_map()
+    assert (spread(graph) == spread(road_map())).all()
     for text in (
         "a: x > y",
         "a: x > y\nb: x > y",
@@ -103,6 +106,36 @@ def test_the_layout_is_the_same_every_time_and_takes_any_graph() -> None:
         places = spread(read_edge_list(text, "town.txt"))
         assert np.isfinite(places).all()
         assert len({tuple(place) for place in places.tolist()}) == len(places)
+
+
+def test_the_map_is_untangled() -> None:
+    """Hardly two roads cross, and none is much longer than the others."""
+    world = example("roads")
+    first, second = (world.places[ends] for ends in world.graph.edge_positions().T)
+    lengths = np.linalg.norm(first - second, axis=1)
+    assert lengths.max() < 2 * np.median(lengths)
+
+    def left_of(one: Any, other: Any, point: Any) -> Any:
+        (dx, dy), (px, py) = np.moveaxis(other - one, -1, 0), np.moveaxis(point - one, -1, 0)
+        return dx * py - dy * px
+
+    a, b, c, d = first[:, None], second[:, None], first[None], second[None]
+    parts_cd = left_of(a, b, c) * left_of(a, b, d) < 0
+    parts_ab = left_of(c, d, a) * left_of(c, d, b) < 0
+    assert (parts_ab & parts_cd).sum() / 2 < 0.01 * len(first)
+
+
+def test_the_roads_are_a_part_of_the_extract() -> None:
+    """What the comment of the file says, made again."""
+    extract = Path(__file__).parent.parent / "examples" / "data" / "ny-extract.gr.xz"
+    lines = lzma.decompress(extract.read_bytes()).decode().splitlines()
+    all_roads = nx.Graph(tuple(map(int, line.split())) for line in lines if line[0] not in "cp")
+    near = nx.ego_graph(all_roads, 2121, radius=16)
+    number = {junction: place for place, junction in enumerate(sorted(near), 1)}
+    wanted = {frozenset((number[a], number[b])) for a, b in near.edges}
+    graph = road_map()
+    assert list(graph.datasets) == list(range(1, len(near) + 1))
+    assert {frozenset(graph.names(ends)) for ends in graph.edge_positions()} == wanted
 
 
 @pytest.mark.parametrize("name", ["election", "travel"])

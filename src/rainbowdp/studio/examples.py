@@ -7,26 +7,21 @@ by histograms of a few records that nobody gave: no row of any table is here.
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TypeAlias
-
-import numpy as np
+from pathlib import Path
 
 from rainbowdp.errors import RainbowError
+from rainbowdp.gr_files import read_gr
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.paper import BOUNDARY, figure_one
 from rainbowdp.questions import Winner
-from rainbowdp.rainbow import Rainbow
+from rainbowdp.sites import nearest_sites
 from rainbowdp.studio.worlds import World, of_question, spread, winding
 
-Crossing: TypeAlias = tuple[int, int]
-Street: TypeAlias = tuple[Crossing, Crossing]
-
 _ONE = {"kind": "dp", "epsilon": "1", "delta": "0"}
-_SITES = {"North": (3, 1), "East": (12, 3), "South": (7, 8), "West": (1, 7)}
-_BLOCKS = (15, 10)  # crossings from west to east and from north to south
+_ROADS = Path(__file__).parent / "roads.gr"
+_STATIONS = {"A": 283, "B": 305, "C": 78, "D": 156}  # that share the junctions about evenly
 _PLACES_OF_LINE = 38
 
 
@@ -70,58 +65,35 @@ def travel() -> World:
     )
 
 
-def street_grid(seed: int = 4) -> RainbowGraph:
-    """A small town: crossings, the streets between them, and the fire station nearest by.
+def road_map() -> RainbowGraph:
+    """A part of New York City: junctions, the roads between them, and the fire station nearest by.
 
-    Datasets are crossings "column,row". A region are the crossings nearest to one station; it
-    prefers the other stations by their distance from its own.
+    A region are the junctions nearest to one station; it prefers the other stations by their
+    distance from its own.
 
-    >>> street_grid()
-    RainbowGraph(150 datasets, 227 edges, 4 regions, 4 answers)
+    >>> road_map()
+    RainbowGraph(375 datasets, 652 edges, 4 regions, 4 answers)
     """
-    wide, high = _BLOCKS
-    crossings = [(x, y) for y in range(high) for x in range(wide)]
-    streets = [((x, y), (x + 1, y)) for x, y in crossings if x + 1 < wide]
-    streets += [((x, y), (x, y + 1)) for x, y in crossings if y + 1 < high]
-    random.Random(seed).shuffle(streets)  # noqa: S311 - a town, not a secret
-    kept = _connected(streets, spare=len(crossings) // 2 + 3)
-    bare = RainbowGraph(kept, dict.fromkeys(crossings, ("here",)))
-    position = {one: bare.position(one) for one in crossings}
-    reach = {
-        name: bare.distances(np.arange(len(bare)) == position[site])
-        for name, site in _SITES.items()
-    }
-    nearest = {
-        f"{x},{y}": min(_SITES, key=lambda name: reach[name][position[x, y]]) for x, y in crossings
-    }
-    orders: dict[str, Rainbow] = {
-        name: tuple(sorted(_SITES, key=lambda other: reach[other][position[site]]))
-        for name, site in _SITES.items()
-    }
-    named = [(f"{a},{b}", f"{c},{d}") for (a, b), (c, d) in kept]
-    return RainbowGraph(named, orders, tuple(_SITES), labels=nearest)
+    roads = read_gr(_ROADS)
+    near = nearest_sites(roads, _STATIONS)
+    return RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
 
 
-def streets() -> World:
+def roads() -> World:
     """Which fire station is nearest to a phone."""
-    graph = street_grid()
-    wiggle = random.Random(1)  # noqa: S311 - a picture
-    places = np.array(
-        [
-            [wiggle.uniform(-0.14, 0.14) + float(part) for part in name.split(",")]
-            for name in graph.datasets
-        ]
-    )
-    places = (places - places.mean(axis=0)) / (np.abs(places - places.mean(axis=0)).max())
+    graph = road_map()
     return World(
-        "streets",
-        "Streets: which fire station?",
-        "A phone at a crossing says which station is nearest; neighbours are one block apart.",
+        "roads",
+        "Roads: which fire station?",
+        "A phone at one of 375 junctions of New York says which of four stations is nearest; "
+        "neighbours are one road apart. The roads are real, the stations are made up, and as the "
+        "data has no coordinates, the map is drawn from the roads alone.",
         graph,
-        places,
-        ("from rainbowdp.studio.examples import street_grid", "world = street_grid()"),
-        signs={graph.position(f"{x},{y}"): name for name, (x, y) in _SITES.items()},
-        start={"guarantee": {**_ONE, "epsilon": "0.7"}, "dataset": graph.position("7,7")},
+        spread(graph),
+        ("from rainbowdp.studio.examples import road_map", "world = road_map()"),
+        noun="junction",
+        signs={graph.position(junction): name for name, junction in _STATIONS.items()},
+        start={"guarantee": {**_ONE, "epsilon": "0.5"}, "dataset": graph.position(340)},
     )
 
 
@@ -158,7 +130,7 @@ def growth() -> World:
 
 
 EXAMPLES: Mapping[str, Callable[[], World]] = {
-    make.__name__: cache(make) for make in (paper, election, travel, streets, growth)
+    make.__name__: cache(make) for make in (paper, election, travel, roads, growth)
 }
 
 
@@ -167,21 +139,3 @@ def example(name: str) -> World:
     if name not in EXAMPLES:
         raise RainbowError(f"an example must be one of {', '.join(EXAMPLES)}, got {name!r}")
     return EXAMPLES[name]()
-
-
-def _connected(streets: list[Street], spare: int) -> list[Street]:
-    """A spanning tree of the streets as they come, and ``spare`` of the others."""
-    home = {end: end for street in streets for end in street}
-
-    def find(one: Crossing) -> Crossing:
-        while home[one] != one:
-            home[one] = one = home[home[one]]
-        return one
-
-    kept: list[Street] = []
-    others: list[Street] = []
-    for first, second in streets:
-        joins = find(first) != find(second)
-        (kept if joins else others).append((first, second))
-        home[find(first)] = find(second)
-    return kept + others[:spare]

@@ -33,7 +33,7 @@ class World:
     ``setup`` are the lines of Python that make the library's own graph or question ``world``. A
     question has ``counts``, the histogram behind each dataset; a mechanism file is ``file``, from
     the file called ``source``. ``mechanisms`` names those worth showing, if not all are;
-    ``signs`` are words to write beside datasets.
+    ``noun`` is what a dataset is called, and ``signs`` are words to write beside datasets.
     """
 
     name: str
@@ -47,6 +47,7 @@ class World:
     file: ExactMechanism | None = None
     source: str = ""
     mechanisms: tuple[str, ...] | None = None
+    noun: str = ""
     signs: Mapping[int, str] = field(default_factory=dict)
     start: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,7 +61,7 @@ class World:
         if self.file is not None:
             region, depth = dataset
             return f"{self.region_names[region]}, depth {'∞' if depth == math.inf else depth}"
-        return str(dataset)
+        return f"{self.noun} {dataset}".strip()
 
     def key(self, position: int) -> Any:
         """What the library calls the dataset at ``position``: of a question, its counts."""
@@ -234,15 +235,21 @@ def spread(graph: RainbowGraph) -> Floats:
     Stress majorisation (Gansner, Koren and North, 2004) on the steps between all pairs, started
     from their two leading principal coordinates. For graphs that fit on a page.
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import shortest_path
+
     size = len(graph)
-    steps = np.array([graph.distances(np.arange(size) == one) for one in range(size)])
+    if size == 1:
+        return np.zeros((1, 2))
+    first, second = graph.edge_positions().T
+    links = csr_array((np.ones(len(first)), (first, second)), shape=(size, size))
+    steps = shortest_path(links, directed=False, unweighted=True)
     far = steps[np.isfinite(steps)].max(initial=1.0) + 1.0
     steps = np.where(np.isfinite(steps), steps, far)
-    centred = steps**2 - (steps**2).mean(axis=0) - (steps**2).mean(axis=1, keepdims=True)
-    _, vectors = np.linalg.eigh(-(centred + (steps**2).mean()) / 2)
+    places = _principal(steps)
     tilt = np.linspace(-0.01, 0.01, size)  # so that no two start on one spot
-    places = np.stack([vectors[:, -1] + tilt, vectors[:, -min(2, size)] - tilt**2], axis=1)
-    places *= far / max(np.abs(places).max(), 1e-9)
+    places += np.stack([tilt, -(tilt**2)], axis=1)
+    places *= far / np.abs(places).max()
     np.fill_diagonal(steps, 1.0)
     weights = steps**-2.0
     np.fill_diagonal(weights, 0.0)
@@ -260,11 +267,23 @@ def spread(graph: RainbowGraph) -> Floats:
     return scaled
 
 
+def _principal(steps: Floats) -> Floats:
+    """The two leading principal coordinates, nearly: by iteration, for LAPACK may take seconds."""
+    squares = steps**2
+    across = squares.mean(axis=0)
+    products = (across + across[:, None] - squares - across.mean()) / 2
+    turn = np.arange(len(steps)) * 2.4  # any start that is not the same twice
+    plane: Floats = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    for _ in range(_ROUNDS):
+        plane = np.linalg.qr(products @ plane)[0]
+    return plane
+
+
 def _lengths(places: Floats) -> Floats:
     """The distance between every two places, never quite 0."""
-    x, y = places.T
-    apart: Floats = np.hypot(x[:, None] - x, y[:, None] - y)
-    return np.maximum(apart, 1e-9)
+    from scipy.spatial.distance import cdist
+
+    return np.maximum(cdist(places, places), 1e-9)
 
 
 def _along(forces: Floats, places: Floats) -> Floats:

@@ -1,11 +1,12 @@
 // The figure as SVG, from the same numbers that the page shows.
 
 import { makeSvg } from "./dom.js";
-import { scaled } from "./graph.js";
+import { labelled, scaled } from "./graph.js";
 import { colour } from "./palette.js";
 
 const INK = "#1d2230";
 const RADIUS = 19;
+const WIDEST = 900; // a larger picture is drawn smaller, so that the words beside it can be read
 
 export function figure(state) {
   const { world, answer } = state;
@@ -13,8 +14,10 @@ export function figure(state) {
   const xs = places.map(([x]) => x);
   const ys = places.map(([, y]) => y);
   const [left, top] = [Math.min(...xs) - 40, Math.min(...ys) - 40];
-  const wide = Math.max(Math.max(...xs) - left + 40, 420);
-  const high = Math.max(...ys) - top + 40;
+  const across = Math.max(...xs) - left + 40;
+  const scale = Math.min(1, WIDEST / across);
+  const wide = Math.max(scale * across, 420);
+  const high = scale * (Math.max(...ys) - top + 40);
   const curves = curveGroup(world, answer.curves, wide);
   const total = high + 44 + (curves ? 250 : 0);
   const svg = makeSvg("svg", {
@@ -22,7 +25,7 @@ export function figure(state) {
     "font-family": "Helvetica, Arial, sans-serif", fill: INK,
   }, makeSvg("title", {}, `${world.title}, ${answer.guarantee.text}`),
   makeSvg("rect", { width: wide, height: total, fill: "#ffffff" }));
-  const picture = makeSvg("g", { transform: `translate(${-left} ${-top})` });
+  const picture = makeSvg("g", { transform: `scale(${scale}) translate(${-left} ${-top})` });
   for (const [a, b] of world.edges) {
     const crosses = world.datasets[a].region !== world.datasets[b].region;
     picture.append(makeSvg("line", {
@@ -31,6 +34,9 @@ export function figure(state) {
     }));
   }
   places.forEach(([x, y], number) => picture.append(disc(world, answer.rows, number, x, y)));
+  labelled(world).forEach((label, number) => {
+    if (label) picture.append(words(label, 14 / scale, ...places[number]));
+  });
   svg.append(picture, legend(world, high + 20));
   if (curves) curves.setAttribute("transform", `translate(0 ${high + 44})`);
   if (curves) svg.append(curves);
@@ -48,6 +54,12 @@ function disc(world, rows, number, x, y) {
     above = below;
   });
   return group;
+}
+
+function words(label, size, x, y) {
+  return makeSvg("text", {
+    x, y: y + RADIUS + size, "font-size": size, "text-anchor": "middle", stroke: "#ffffff", "stroke-width": size / 5, "paint-order": "stroke",
+  }, label);
 }
 
 /** The part of a disc between two heights, counted from its top. */

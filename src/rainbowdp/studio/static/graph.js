@@ -22,7 +22,11 @@ export function startGraph(choose) {
   let world = null;
   let rows = null;
 
-  cy.on("tap", "node", (event) => choose(Number(event.target.id())));
+  cy.on("tap", (event) => {
+    if (!world) return;
+    const found = closest(scaled(world), event.position); // a finger is wider than a disc on a phone
+    if (found !== null) choose(found);
+  });
   cy.on("mouseover", "node", (event) => { box.title = world.datasets[Number(event.target.id())].name; });
   cy.on("mouseout", "node", () => { box.removeAttribute("title"); });
   box.addEventListener("keydown", (event) => {
@@ -33,7 +37,7 @@ export function startGraph(choose) {
     const next = nearest(world, scaled(world), chosen() ?? 0, way);
     if (next !== null) choose(next);
   });
-  new ResizeObserver(() => { cy.resize(); cy.fit(undefined, 22); }).observe(box);
+  new ResizeObserver(restyle).observe(box);
 
   const chosen = () => (cy.$("node.chosen").nonempty() ? Number(cy.$("node.chosen").id()) : null);
 
@@ -41,11 +45,11 @@ export function startGraph(choose) {
     world = next;
     rows = null;
     const places = scaled(world);
-    const named = world.datasets.length <= LABELLED && world.datasets.every((d) => d.name.length <= 4);
+    const labels = labelled(world);
     cy.batch(() => {
       cy.elements().remove();
       cy.add(world.datasets.map((dataset, number) => ({
-        data: { id: String(number), label: dataset.sign ?? (named ? dataset.name : "") },
+        data: { id: String(number), label: labels[number] },
         position: { x: places[number][0], y: places[number][1] },
         classes: dataset.sign ? "sign" : "",
       })));
@@ -55,7 +59,6 @@ export function startGraph(choose) {
       })));
     });
     restyle();
-    cy.fit(undefined, 22);
   }
 
   function paint(nextRows, verdict) {
@@ -109,7 +112,9 @@ export function startGraph(choose) {
   function restyle() {
     if (!world) return;
     if (!cy.nodes().first().data("stops")) for (const node of cy.nodes()) node.data(bands(Number(node.id())));
-    cy.style(sheet(world.datasets.length <= LABELLED ? 38 : 31));
+    cy.resize();
+    cy.fit(undefined, 22);
+    cy.style(sheet(world.datasets.length <= LABELLED ? 38 : 31, 1 / cy.zoom()));
   }
 
   return { show, paint, mark, restyle, cy };
@@ -126,6 +131,19 @@ export function scaled(world) {
   return world.datasets.map(({ x, y }) => [x * scale, y * scale]);
 }
 
+/** What is written beside each dataset: its sign, or in a small world its name. */
+export function labelled(world) {
+  const named = world.datasets.length <= LABELLED && world.datasets.every(({ name }) => name.length <= 4);
+  return world.datasets.map(({ name, sign }) => sign ?? (named ? name : ""));
+}
+
+/** The dataset at a point or nearly so, or null. */
+function closest(places, { x, y }) {
+  const away = places.map(([left, top]) => Math.hypot(left - x, top - y));
+  const least = Math.min(...away);
+  return least < SPACING ? away.indexOf(least) : null;
+}
+
 /** The dataset that lies best in the direction `way`, or null. */
 export function nearest(world, places, from, [dx, dy]) {
   let best = null;
@@ -140,7 +158,9 @@ export function nearest(world, places, from, [dx, dy]) {
   return best;
 }
 
-function sheet(size) {
+/** How all looks; `pixel` is how much of the picture a pixel shows, so that a map keeps its roads and signs. */
+function sheet(size, pixel) {
+  const [road, sign] = [Math.max(2, 1.2 * pixel), Math.max(22, 15 * pixel)];
   const [ink, soft, edge, card] = ["--ink", "--soft", "--edge", "--card"].map(themed);
   const [accent, bad] = ["--accent", "--bad"].map(themed);
   return [
@@ -155,15 +175,15 @@ function sheet(size) {
       "overlay-opacity": 0, "transition-property": "opacity", "transition-duration": 80,
     } },
     { selector: "edge", style: {
-      width: 2, "line-color": edge, "curve-style": "straight", "overlay-opacity": 0,
+      width: road, "line-color": edge, "curve-style": "straight", "overlay-opacity": 0,
     } },
-    { selector: "edge.border", style: { "line-color": soft, "line-style": "dashed", width: 1.6 } },
-    { selector: "node.sign", style: { "font-size": 22, "text-outline-width": 4, "z-index": 3 } },
+    { selector: "edge.border", style: { "line-color": soft, "line-style": "dashed", width: 0.8 * road } },
+    { selector: "node.sign", style: { "font-size": sign, "font-weight": "bold", "text-outline-width": sign / 7, "z-index": 3 } },
     { selector: "node.faded", style: { opacity: 0.35 } },
     { selector: "edge.looked", style: { "line-color": accent, "line-style": "solid", width: 5 } },
     { selector: "node.beside", style: { "outline-color": accent, "outline-width": 3, "outline-offset": 2, "text-margin-y": 8 } },
     { selector: "node.chosen", style: {
-      "outline-color": ink, "outline-width": 4, "outline-offset": 3, width: size + 8, height: size + 8, "z-index": 2,
+      "outline-color": ink, "outline-width": Math.max(4, 2 * pixel), "outline-offset": 3, width: size + 8, height: size + 8, "z-index": 2,
       "text-margin-y": 11,
     } },
     { selector: "node.blamed", style: { "outline-color": bad, "outline-width": 4, "outline-offset": 2, opacity: 1, "text-margin-y": 9 } },
