@@ -506,6 +506,22 @@ def test_while_it_waits_the_page_says_so(browser: Browser, studio_address: str) 
     context.close()
 
 
+def test_of_two_worlds_the_one_asked_for_last_is_shown(page: Page) -> None:
+    """Though it comes first."""
+    held: list[Any] = []
+    page.route("**/api/world/travel", lambda route: held.append(route))
+    page.select_option("#world", "travel")
+    while not held:
+        page.wait_for_timeout(20)
+    choose_world(page, "election")
+    with page.expect_response("**/api/world/travel"):
+        held[0].continue_()
+    page.wait_for_timeout(100)
+    assert page.input_value("#world") == "election"
+    assert page.locator("#graph-note").text_content() == example("election").note
+    expect(page.locator("#graph")).to_have_attribute("aria-busy", "false")
+
+
 def test_a_moving_slider_never_piles_up_requests(page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

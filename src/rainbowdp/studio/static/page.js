@@ -97,11 +97,16 @@ function showCosts() {
   curves.against(state.costs, state.settings.mechanism);
 }
 
+let opening = 0; // the world that was asked for last, whichever comes last
+
 async function open(fetchWorld) {
+  opening += 1;
+  const own = opening;
   stopSlow();
   find("graph").setAttribute("aria-busy", "true");
   try {
     const world = await fetchWorld();
+    if (own !== opening) return;
     Object.assign(state, { world, answer: null, costs: [], matches: null });
     state.settings = { mechanism: "optimal", boundary: null, dataset: null, ...world.start };
     trouble("");
@@ -113,10 +118,12 @@ async function open(fetchWorld) {
     find("graph-note").textContent = world.note;
     await ask({ world, settings: state.settings });
   } catch (error) {
-    trouble(error.message);
+    if (own === opening) trouble(error.message);
   } finally {
-    find("graph").setAttribute("aria-busy", "false");
-    if (state.world) find("world").value = state.world.name;
+    if (own === opening) {
+      find("graph").setAttribute("aria-busy", "false");
+      if (state.world) find("world").value = state.world.name;
+    }
   }
 }
 
