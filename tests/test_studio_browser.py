@@ -392,10 +392,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     assert "solid" in page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     places = example("paper").places
     page.keyboard.press("ArrowRight")
-    shown = settled(page)
-    page.wait_for_function(
-        "JSON.parse(document.documentElement.dataset.answered).dataset !== 0", timeout=WAIT
-    )
+    expect(page.locator("#dataset-choice")).not_to_have_value("0", timeout=WAIT)
     shown = settled(page)
     assert places[shown["dataset"]][0] > places[0][0]
     page.keyboard.press("ArrowLeft")
