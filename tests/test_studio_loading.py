@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import itertools
 import lzma
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,13 @@ import numpy as np
 import pytest
 
 import rainbowdp as rb
-from rainbowdp.studio.answers import mechanism_file
+from rainbowdp.exact import ExactMechanism
+from rainbowdp.files import as_text
+from rainbowdp.ordered import ordered_weights
+from rainbowdp.studio.answers import answer, make, mechanism_file, prove
 from rainbowdp.studio.examples import EXAMPLES, example, road_map
 from rainbowdp.studio.loading import MOST_BYTES, open_world, read_edge_list, read_world
-from rainbowdp.studio.settings import Settings
+from rainbowdp.studio.settings import Settings, read_settings
 from rainbowdp.studio.worlds import spread
 
 
@@ -54,6 +59,54 @@ def test_bad_files_get_one_sentence(content: bytes, message: str) -> None:
         read_world(content, "town.txt")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("question", "epsilon", "proof", "note"),
+    [
+        (rb.Winner(["a", "b", "c"]), "0.5", "corners of a margin table", "tables of 14 records"),
+        (
+            rb.Winner(["a", "b", "c"], neighbours="added or removed"),
+            "0.5",
+            "corners of a margin table",
+            "tables of up to 7 records",
+        ),
+        (rb.Quantile("1/4", range(5)), "1.5", "states of 4 ordered bins", "tables of 7 records"),
+    ],
+)
+def test_files_of_tables_and_ordered_bins_are_drawn_by_their_question(
+    question: Any, epsilon: str, proof: str, note: str, tmp_path: Path
+) -> None:
+    mechanism = rb.best(question, rb.DP(epsilon)).exact()
+    (tmp_path / "saved.json").write_text(as_text(mechanism))
+    world = open_world(tmp_path / "saved.json")
+    assert note in world.note
+    settings = read_settings(world, world.start)
+    shown = prove(world, settings)
+    assert shown["state"] == "proved"
+    assert proof in shown["text"]
+    assert answer(world, settings)["verdict"]["state"] == "checked"
+    assert mechanism_file(world, settings) == (tmp_path / "saved.json").read_text()
+    rows = make(world, settings)
+    for position, dataset in enumerate(world.graph.datasets):
+        counts = world.key(position)
+        assert rows[dataset] == pytest.approx({a: float(p) for a, p in mechanism[counts].items()})
+        margins = question.margins(counts)
+        assert margins[world.graph.region[dataset]] == 0
+        nearest = min(margin for margin in margins.values() if margin)
+        assert world.graph.depths[position] == nearest - 1
+    for one, other in itertools.combinations(range(len(world.graph)), 2):
+        assert world.counts is not None
+        change = Counter(dict(enumerate(world.counts[one] - world.counts[other])))
+        gain, loss = (+change).total(), (-change).total()
+        near = (gain, loss) == (1, 1) if question.neighbours == "substituted" else gain + loss == 1
+        assert near == (world.graph.datasets[other] in world.graph.neighbours(one))
+
+
+def test_ordered_bins_without_a_question_cannot_be_drawn() -> None:
+    bare = ExactMechanism(rb.DP(2), ("low", "high"), ordered_weights(2, rb.DP(2)))
+    with pytest.raises(rb.InvalidFile, match=r"by their question, got bare\.json without one"):
+        read_world(as_text(bare).encode(), "bare.json")
 
 
 def test_a_changed_mechanism_file_is_refused() -> None:

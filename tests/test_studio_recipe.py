@@ -84,6 +84,8 @@ def test_loaded_files(
         for mechanism in ("optimal", "proximity"):
             text = mechanism_file(example(name), Settings(mechanism, rb.DP("1.5")))
             (tmp_path / f"{name}-{mechanism}.json").write_text(text)
+    rb.best(rb.Winner(["a", "b", "c"]), rb.DP("1.5")).save(str(tmp_path / "table.json"))
+    rb.best(rb.Quantile("1/2", range(5)), rb.DP("1.5")).save(str(tmp_path / "bins.json"))
     monkeypatch.chdir(tmp_path)
     for file in sorted(tmp_path.iterdir()):
         world = open_world(file.name)

@@ -26,6 +26,15 @@ _CALLS = {
 def recipe(world: World, settings: Settings) -> str:
     """Lines that print the distribution of the chosen dataset with the library alone."""
     position = settings.dataset if settings.dataset is not None else 0
+    if settings.mechanism == "file" and world.question is not None:
+        return "\n".join(
+            [
+                "import rainbowdp as rb",
+                f"mechanism = rb.load({world.source!r})",
+                "print(mechanism.proof)",
+                f"print(mechanism[{_spell(world.key(position))}])",
+            ]
+        )
     if settings.mechanism == "file":
         return "\n".join(
             [

@@ -5,23 +5,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rainbowdp.baselines.histograms import Integers, histograms
+from rainbowdp.baselines.histograms import Integers, histograms, up_to
 from rainbowdp.errors import InvalidFile
 from rainbowdp.exact import ExactMechanism, Ladders, Margins
 from rainbowdp.files import describe_guarantee
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
-from rainbowdp.margin_table import MarginTable
-from rainbowdp.questions import Question
+from rainbowdp.questions import Question, from_description
+from rainbowdp.questions.base import Between
 from rainbowdp.rainbow import Answer, Rainbow
 
-DEEPEST_SHOWN = 24  # depths of a region that are drawn of a mechanism file
+DEEPEST_SHOWN = 24  # depths of a region, or records of a table, that are drawn of a mechanism file
+_HISTOGRAMS = 130  # that are drawn of a mechanism file
 _ROUNDS = 60  # of the layout; the picture stands still long before
 _APART = 0.95  # of a step: how near two datasets may be drawn
 
@@ -54,9 +55,11 @@ class World:
     def show(self, position: int) -> str:
         """The name of the dataset at ``position`` for people."""
         if self.counts is not None and self.question is not None:
-            names = [name for name, _ in self.question.groups]
-            counted = self.counts[position].tolist()
-            return ", ".join(f"{count} {name}" for name, count in zip(names, counted, strict=True))
+            counted = zip(self.counts[position].tolist(), self.question.groups, strict=True)
+            return ", ".join(
+                f"{count} {'in ' if isinstance(values, Between) else ''}{name}"
+                for count, (name, values) in counted
+            )
         dataset = self.graph.datasets[position]
         if self.file is not None:
             region, depth = dataset
@@ -73,6 +76,9 @@ class World:
     def place_in_file(self, position: int) -> Any:
         """Where the loaded file has the row of the dataset at ``position``."""
         assert self.file is not None
+        if self.counts is not None:
+            assert self.file.locate is not None
+            return self.file.locate(self.key(position))
         label, depth = self.graph.datasets[position]
         if isinstance(self.file.rule, Ladders):
             return label, depth
@@ -129,31 +135,61 @@ def of_question(
     setup: Sequence[str],
     start: Mapping[str, Any],
 ) -> World:
-    """A question drawn as all histograms of ``records`` records; no table is behind it."""
-    counts = histograms(question, records)
+    """A question drawn as all tables of ``records`` records; nobody's table is behind it."""
+    counts = _tables(question, records)
+    pairs = _neighbours(question, counts)
     names = [group for group, _ in question.groups]
     truths = [_truth(question.margins(dict(zip(names, row, strict=True)))) for row in counts]
     rainbows = {answer: first_of(answer, question.answers) for answer in question.answers}
-    graph = RainbowGraph(_substitutions(counts), rainbows, question.answers, labels=truths)
-    places = _on_triangle(counts) if len(names) == 3 else on_arc(len(counts))
+    graph = RainbowGraph(pairs, rainbows, question.answers, labels=truths)
+    if len(names) == 3 and len(np.unique(counts.sum(axis=1))) == 1:
+        places = _on_triangle(counts)
+    elif len(pairs) == len(counts) - 1:
+        places = on_arc(len(counts))
+    else:
+        places = spread(graph)
     return World(name, title, note, graph, places, tuple(setup), question, counts, start=start)
 
 
 def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source: str) -> World:
-    """A mechanism file drawn as its boundary graph: a line of depths for each region."""
-    rule, answers = mechanism.rule, mechanism.answers
+    """A mechanism file drawn as what its rows are for: lines of depths, or small tables."""
+    start = {
+        "mechanism": "file",
+        "guarantee": describe_guarantee(mechanism.guarantee),
+        "dataset": 0,
+    }
+    if isinstance(mechanism.rule, Ladders | Margins):
+        graph, places = _boundary_graph(mechanism.rule, mechanism.answers)
+        setup = opened(source)
+        return World(
+            name, title, note, graph, places, setup, file=mechanism, source=source, start=start
+        )
+    if mechanism.question is None:
+        raise InvalidFile(
+            f"the studio draws margin tables and ordered bins by their question, got {source} "
+            "without one"
+        )
+    question = from_description(mechanism.question)
+    records = 1
+    while records < DEEPEST_SHOWN and len(_tables(question, records + 1)) <= _HISTOGRAMS:
+        records += 1
+    up_to_them = "up to " if question.neighbours == "added or removed" else ""
+    note += f" Drawn for tables of {up_to_them}{records} records."
+    setup = opened(source, "question")
+    world = of_question(name, title, note, question, records, setup, start)
+    return replace(world, file=mechanism, source=source)
+
+
+def _boundary_graph(
+    rule: Ladders | Margins, answers: tuple[Answer, ...]
+) -> tuple[RainbowGraph, Floats]:
+    """A line of depths for each region, heads joined where regions touch."""
     if isinstance(rule, Ladders):
         lines = {
             label: (ladder_order(label, ladder, answers), min(len(ladder), DEEPEST_SHOWN))
             for label, ladder in rule.rows.items()
         }
         touching, certain = rule.touching, rule.certain
-    elif not isinstance(rule, Margins):
-        kind = "a margin table" if isinstance(rule, MarginTable) else "ordered bins"
-        raise InvalidFile(
-            f"the studio draws mechanisms by depth or by margin, got {kind}; "
-            "rb.load reads it, and rainbow ask --explain shows it"
-        )
     else:
         depth = min(len(rule.steps), DEEPEST_SHOWN)
         lines = {answer: (first_of(answer, answers), depth) for answer in answers}
@@ -175,28 +211,14 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
         places.append((-1 + 0.1 * number, 0.9))
     graph = RainbowGraph(edges, rainbows, answers, labels=names)
     short = max((length for _, length in lines.values()), default=0) < 3
-    return World(
-        name,
-        title,
-        note,
-        graph,
-        spread(graph) if short else np.array(places),
-        opened(source),
-        file=mechanism,
-        source=source,
-        start={
-            "mechanism": "file",
-            "guarantee": describe_guarantee(mechanism.guarantee),
-            "dataset": 0,
-        },
-    )
+    return graph, spread(graph) if short else np.array(places)
 
 
-def opened(source: str) -> tuple[str, ...]:
-    """The lines of Python that open the file called ``source`` as a graph."""
+def opened(source: str, part: str = "graph") -> tuple[str, ...]:
+    """The lines of Python that open the file called ``source``, for its graph or question."""
     return (
         "from rainbowdp.studio.loading import open_world",
-        f"world = open_world({source!r}).graph",
+        f"world = open_world({source!r}).{part}",
     )
 
 
@@ -296,22 +318,20 @@ def _truth(margins: Mapping[Answer, int]) -> Answer:
     return next(answer for answer, margin in margins.items() if margin == 0)
 
 
-def _substitutions(counts: Integers) -> list[tuple[int, int]]:
-    """The pairs of histograms that one substituted record joins."""
-    place = {tuple(row): number for number, row in enumerate(counts.tolist())}
-    width = counts.shape[1]
-    pairs = []
-    if width == 1:
-        return [(number, number + 1) for number in range(len(counts) - 1)]
-    for row, number in place.items():
-        for source, target in itertools.permutations(range(width), 2):
-            moved = list(row)
-            moved[source] -= 1
-            moved[target] += 1
-            other = place.get(tuple(moved))
-            if other is not None and number < other:
-                pairs.append((number, other))
-    return pairs
+def _tables(question: Question, records: int) -> Integers:
+    """All histograms of so many records, or where a record may come or go, of up to so many."""
+    every = up_to if question.neighbours == "added or removed" else histograms
+    return every(question, records)
+
+
+def _neighbours(question: Question, counts: Integers) -> Integers:
+    """The pairs of histograms that the records of one person join."""
+    change = counts[:, None] - counts
+    gained, lost = np.maximum(change, 0).sum(axis=2), np.maximum(-change, 0).sum(axis=2)
+    near = np.maximum(gained, lost) <= question.rows_per_person
+    if question.neighbours == "added or removed":
+        near &= np.minimum(gained, lost) == 0
+    return np.argwhere(np.triu(near, 1))
 
 
 def _on_triangle(counts: Integers) -> Floats:
