@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,28 @@ import rainbowdp as rb
 from rainbowdp import reproduce
 from rainbowdp.cli import app
 
+SLOW = ["duckdb", "matplotlib", "numba", "pydantic", "scipy", "sqlalchemy", "starlette"]
+
 
 def test_version() -> None:
     result = CliRunner().invoke(app, ["--version"])
     assert result.output == f"rainbow {rb.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["", "ask winner", "ledger", "reproduce", "studio"])
+def test_help_waits_for_nothing_heavy(command: str) -> None:
+    script = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: print([m for m in {SLOW!r} if m in sys.modules]))\n"
+        "from rainbowdp.cli import main\n"
+        "main()"
+    )
+    words = [*command.split(), "--help"]
+    run = subprocess.run(
+        [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True
+    )
+    assert f"Usage: rainbow {command}".strip() in run.stdout.replace("-c", "rainbow")
+    assert run.stdout.endswith("[]\n")
 
 
 def test_reproduce_prints_every_claim() -> None:

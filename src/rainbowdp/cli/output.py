@@ -21,6 +21,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 class Group(TyperGroup):
     """Commands whose errors are one sentence on standard error and exit code 2."""
 
+    def get_help_option(self, ctx: Any) -> Any:
+        """The flag, false unless given: for a value that is none Typer loads Pydantic first."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.default = False
+        return option
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error of ours is a message, not a traceback."""
         try:
