@@ -30,6 +30,10 @@ Ties: TypeAlias = Literal["first listed", "any leader"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 Knots: TypeAlias = tuple[int, ...]  # for each position the number of a knot
 
+# Ours need an eighth of this; a file may claim anything, and must not keep us busy for ever.
+_MOST_STATES = 1 << 17
+_MOST_BITS = 1 << 18  # of ratio^gap
+
 
 def standing(counts: Sequence[int], ties: Ties) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The answers by position, the leader first, and the gaps of the others.
@@ -75,6 +79,14 @@ class Shape:
             raise InvalidMechanism(
                 f"a margin table needs 2 answers and a ratio between 0 and 1, got {self.answers} "
                 f"and {self.ratio}"
+            )
+        states = (len(self.knots) + 1) ** (min(self.answers, 20) - 1)
+        bits = self.farthest * self.ratio.denominator.bit_length()
+        if states > _MOST_STATES or bits > _MOST_BITS:
+            raise InvalidMechanism(
+                f"a margin table must have at most {_MOST_STATES:,} states and {_MOST_BITS:,} bits "
+                f"of ratio^gap, got {self.answers} answers, {len(self.knots)} knots and "
+                f"{self.farthest} as the farthest gap"
             )
         if self.ties not in TIES or (self.ties == "any leader" and self.labelled):
             raise InvalidMechanism(f"ties must be one of {TIES}, got {self.ties!r}")
