@@ -170,6 +170,13 @@ def test_optimal_without_a_boundary_designs_one() -> None:
     assert rb.optimal(rb.RainbowGraph([], [("a", "b")]), rb.DP(1))[0] == {"a": 1.0, "b": 0.0}
 
 
+@pytest.mark.parametrize("epsilon", [34, 35, 700])
+def test_an_epsilon_that_no_solver_takes_has_the_symmetric_boundary(epsilon: int) -> None:
+    mechanism = rb.optimal(paper.figure_one(), rb.DP(epsilon))
+    assert mechanism.check()
+    assert mechanism.exact().proof
+
+
 def test_deep_datasets_count_at_the_last_level() -> None:
     line = rb.RainbowGraph([(n, n + 1) for n in range(40)], [("y", "n")] * 20 + [("n", "y")] * 21)
     deep, shallow = design(line, rb.DP(1)), design(line, rb.DP(1), levels=2)
@@ -181,6 +188,7 @@ def test_deep_datasets_count_at_the_last_level() -> None:
     ("guarantee", "options", "said"),
     [
         (rb.GaussianDP(1), {}, "1-GDP"),
+        (rb.DP(35), {}, "ratios up to 1e+15, got 35-DP"),
         (rb.DP(1), {"levels": -1}, "levels=-1"),
         (rb.DP(1), {"weights": {(("y", "n"), 0): -1.0}}, "-1"),
         (rb.DP(1), {"weights": {(("y", "n"), 0): float("inf")}}, "inf"),

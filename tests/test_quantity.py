@@ -99,6 +99,8 @@ def test_a_distribution_may_miss_one_by_rounding_and_no_more() -> None:
         ([0.5, 0.5], 3, ["3 answers", "got 2"]),
         ([0.25, 0.25, 0.5], 2, ["2 answers", "got 3"]),
         ([], None, ["none"]),
+        ([1e308, 1e308], None, ["at most 1", "1e+308"]),
+        ([Fraction(10**400), 0], None, ["at most 1"]),
         ([0.5, math.nan], None, ["nan"]),
         ([0.5, math.inf], None, ["inf"]),
         ([True, 0.0], None, ["True"]),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rainbowdp.solver import Solution
 
 LEVELS = 100  # deeper datasets count as if they were this deep
+_STEEPEST = 1e15  # a ratio of neighbours, e^34.5: HiGHS takes no larger numbers
 _MODERATE = 20_000  # columns of a program that ``optimal`` solves without being asked to
 _MOST_SYMMETRIC = 6  # answers; 6! permutations are tried
 _KEEP = 1e-7  # of the best worst case, given away so that the second program stays feasible
@@ -93,6 +94,11 @@ def design(
             f"a boundary is designed for DP or TradeOff, got {guarantee}; "
             "use BoundaryCondition.symmetric"
         )
+    if guarantee.lines[0].slope > _STEEPEST:
+        raise InvalidGuarantee(
+            f"a boundary is designed for ratios up to {_STEEPEST:g}, got {guarantee}; "
+            "use BoundaryCondition.symmetric"
+        )
     if levels < 0:
         raise RainbowError(f"levels must be at least 0, got levels={levels}")
     first = (1.0, *[0.0] * (len(graph.answers) - 1))
@@ -122,14 +128,14 @@ def default_boundary(
 ) -> BoundaryCondition:
     """What ``optimal`` uses when no boundary is given: the first choice, worst case first.
 
-    Designed where the program is of moderate size and the guarantee piecewise linear, the
-    symmetric condition otherwise.
+    Designed where the program is of moderate size and the guarantee piecewise linear and within
+    what the solver can resolve, the symmetric condition otherwise.
     """
     bounded = [r.deepest for r in graph.regions.values() if r.deepest is not None]
     columns = sum(min(deepest, LEVELS) + 1 for deepest in bounded) * len(graph.answers)
     size = columns + len(graph.touching) * len(graph.answers)
     if isinstance(guarantee, PiecewiseLinear) and bounded and size <= _MODERATE:
-        with suppress(InvalidBoundary):  # an ε below what the solver can resolve
+        with suppress(InvalidBoundary, InvalidGuarantee):  # an ε that the solver cannot resolve
             return design(graph, guarantee, weights=weights, worst=True).boundary
     return BoundaryCondition.symmetric(graph, guarantee)
 

@@ -78,6 +78,10 @@ def exact_distribution(
         raise InvalidDistribution(
             f"probabilities must not be negative, got {float(min(row))!r} in {plain(row)}"
         )
+    if any(p > 1 + SUM_TOLERANCE for p in row):
+        raise InvalidDistribution(
+            f"probabilities must be at most 1, got {values[row.index(max(row))]!r}"
+        )
     total = sum(row, Fraction(0))
     if abs(total - 1) > SUM_TOLERANCE:
         raise InvalidDistribution(
