@@ -492,14 +492,20 @@ def test_while_it_waits_the_page_says_so(browser: Browser, studio_address: str) 
     context = browser.new_context()
     shown = context.new_page()
     held: list[Any] = []
+    complaints: list[str] = []
+    shown.on("pageerror", lambda error: complaints.append(str(error)))
     shown.route("**/api/world/**", lambda route: held.append(route))
     shown.goto(studio_address)
     expect(shown.locator("#graph")).to_have_attribute("aria-busy", "true")
     expect(shown.locator("#badge")).to_contain_text("Loading…")
     while not held:
         shown.wait_for_timeout(20)
+    for control in ('[value="gaussian"]', '[value="hand"]'):  # moved too early
+        shown.click(control)
+    expect(shown.locator('[value="best"]')).to_be_checked()
     held[0].continue_()
     expect(shown.locator("#graph")).to_have_attribute("aria-busy", "false", timeout=WAIT)
+    assert complaints == []
     context.close()
 
 

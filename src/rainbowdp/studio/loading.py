@@ -10,6 +10,7 @@ RainbowGraph(3 datasets, 2 edges, 2 regions, 2 answers)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidRainbow, RainbowError
@@ -22,6 +23,7 @@ MOST_BYTES = 1 << 20
 MOST_DATASETS = 400
 MOST_EDGES = 2000
 MOST_ANSWERS = 8
+LONGEST_NAME = 80  # characters
 
 
 def open_world(path: str | Path) -> World:
@@ -80,6 +82,7 @@ def read_edge_list(text: str, source: str) -> RainbowGraph:
                 rainbows[name] = as_rainbow([part.strip() for part in order.split(">")])
             except InvalidRainbow as error:
                 raise InvalidRainbow(f"{error}: {where}") from None
+            _check_names([name, *rainbows[name]], where)
             first = next(iter(rainbows.values()))
             if set(rainbows[name]) != set(first):
                 raise InvalidRainbow(
@@ -107,6 +110,15 @@ def read_edge_list(text: str, source: str) -> RainbowGraph:
         raise InvalidGraph(f"a list of edges needs rainbows such as 'a: red > green', got {source}")
     _small(len(next(iter(rainbows.values()))), MOST_ANSWERS, "answers", source)
     return RainbowGraph(list(edges), rainbows)
+
+
+def _check_names(names: Iterable[str], where: str) -> None:
+    for name in names:
+        if not 0 < len(name) <= LONGEST_NAME:
+            shown = repr(name) if len(name) <= LONGEST_NAME else f"{len(name):,} of them"
+            raise InvalidGraph(
+                f"a name must have 1 to {LONGEST_NAME} characters, got {shown}: {where}"
+            )
 
 
 def _small(size: int, most: int, what: str, source: str) -> None:

@@ -154,7 +154,8 @@ function addWorld(name, title) {
 async function start() {
   startTheme(() => { graph.restyle(); if (state.answer) { showAnswer(state.settings); showCosts(); } });
   startControls((guarantee) => change({ guarantee }), (row) => {
-    change({ boundary: row === "hand" ? state.answer.equal_shares : row });
+    if (row === "hand" && !state.answer) setBoundary(null, true); // nothing to start from yet
+    else change({ boundary: row === "hand" ? state.answer.equal_shares : row });
   });
   startMechanisms((mechanism) => change({ mechanism }));
   startDataset((dataset) => change({ dataset }));
