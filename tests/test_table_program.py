@@ -43,12 +43,13 @@ def test_knots_rise_and_adapt(answers: int, epsilon: float, neighbours: str, tie
     unit = (2 if neighbours == "substituted" else 1) / epsilon
     assert shape.knots[0] == 0
     assert all(a < b for a, b in itertools.pairwise(shape.knots))
-    assert shape.knots[-1] >= round(7.5 * unit)
+    side_by_side = shape.knots == tuple(range(len(shape.knots)))
+    assert side_by_side or (answers < 5 and shape.knots[-1] >= round(2 * unit))
+    assert shape.knots[-1] <= 1 + 7 * unit
+    assert shape.labelled <= len(shape.knots)
     assert float(shape.ratio) ** shape.farthest <= 2**-39.9
     assert 1 > shape.ratio >= Fraction(math.exp(-1 / unit))
     assert float(shape.ratio) == pytest.approx(math.exp(-1 / unit), rel=0.05)
-    more = shape_for(answers, epsilon / 2 if epsilon >= 0.1 else epsilon, neighbours, ties)
-    assert more.knots[-1] >= shape.knots[-1]
 
 
 @given(st.floats(0.01, 0.99))
@@ -72,8 +73,10 @@ def test_a_fraction_is_near_just_above_a_simple_one(value: float) -> None:
 # how good
 
 
-def least_mean_error(votes: list[tuple[int, ...]], vote: Vote, epsilon: float) -> float:
-    """The least mean error of any ε-private mechanism on these votes, ties to the first listed."""
+def least_mean_error(
+    votes: list[tuple[int, ...]], counted: list[tuple[int, ...]], vote: Vote, epsilon: float
+) -> float:
+    """The least mean error on the counted ones of these votes, ties to the first listed."""
     number = {counts: n for n, counts in enumerate(votes)}
     size = vote.answers
     pairs = [(number[a], number[b]) for a, b in vote.edges(votes) if b in number]
@@ -92,7 +95,8 @@ def least_mean_error(votes: list[tuple[int, ...]], vote: Vote, epsilon: float) -
     )
     sums = sparse.kron(sparse.eye_array(len(votes)), np.ones((1, size)), format="csr")
     gain = np.zeros(width)
-    gain[[n * size + counts.index(max(counts)) for counts, n in number.items()]] = 1 / len(votes)
+    for counts in counted:
+        gain[number[counts] * size + counts.index(max(counts))] = 1 / len(counted)
     solve: Any = linprog  # its types know no sparse arrays
     found = solve(
         -gain,
@@ -115,31 +119,53 @@ def mean_error(vote: Vote, votes: list[tuple[int, ...]]) -> float:
     return wrong / len(votes)
 
 
-SMALL = [
-    (3, 20, "0.3"),
-    (3, 20, "1"),
-    (3, 20, "2"),
-    pytest.param(4, 12, "0.3", marks=pytest.mark.slow),
-    pytest.param(4, 12, "1.5", marks=pytest.mark.slow),
-]
-
-
-@pytest.mark.parametrize(("answers", "records", "epsilon"), SMALL)
-def test_small_votes_are_within_five_per_cent_of_the_best(
-    answers: int, records: int, epsilon: str
+def assert_near_the_best(
+    answers: int, records: int, epsilon: str, neighbours: str, within: float
 ) -> None:
-    """For 4 answers, 12 records and ε = 1 it is 5.1 %: the table serves larger votes, too."""
-    table, _ = fetch_table(answers, rb.DP(epsilon), "substituted", "first listed")
-    vote, votes = Vote.of(table), reference.histograms(answers, records)
-    least = least_mean_error(votes, vote, float(epsilon))
-    assert least <= mean_error(vote, votes) + 1e-7
-    assert mean_error(vote, votes) <= 1.05 * least
+    """For votes of so many records; where one may come or go, of a few more or fewer.
+
+    Then votes of one more or fewer are there, but do not count: else the best mechanism would
+    make use of that nothing comes or goes beyond.
+    """
+    table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "first listed")
+    reach = 0 if neighbours == "substituted" else 2 if answers == 6 else 3
+    sizes = range(records - reach, records + reach + 1)
+    votes = [vote for size in sizes for vote in reference.histograms(answers, size)]
+    counted = [vote for vote in votes if abs(sum(vote) - records) <= max(0, reach - 1)]
+    vote = Vote.of(table)
+    least = least_mean_error(votes, counted, vote, float(epsilon))
+    assert least <= mean_error(vote, counted) + 1e-7
+    assert mean_error(vote, counted) <= within * least
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("answers", "records", "epsilon"),
+    [
+        (3, 20, "0.1"),
+        (3, 20, "0.3"),
+        (3, 20, "1"),
+        (3, 20, "2"),
+        pytest.param(4, 12, "0.3", marks=pytest.mark.slow),
+        pytest.param(4, 12, "1", marks=pytest.mark.slow),
+        pytest.param(4, 12, "1.5", marks=pytest.mark.slow),
+        pytest.param(6, 6, "2", marks=pytest.mark.slow),
+    ],
+)
+def test_small_votes_are_within_five_per_cent_of_the_best(
+    answers: int, records: int, epsilon: str, neighbours: str
+) -> None:
+    """But 7 %, where a record may come or go and a vote of few must also serve all others."""
+    coarse = (answers, epsilon, neighbours) == (4, "0.3", "added or removed")
+    assert_near_the_best(answers, records, epsilon, neighbours, 1.07 if coarse else 1.05)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "neighbours"),
     [
+        ("0.05", "substituted"),
+        ("0.1", "substituted"),
         ("0.3", "substituted"),
         ("1", "substituted"),
         ("2", "substituted"),
@@ -151,15 +177,7 @@ def test_small_votes_are_within_five_per_cent_of_the_best(
 def test_votes_of_three_dozen_are_within_two_per_cent_of_the_best(
     epsilon: str, neighbours: str
 ) -> None:
-    """One record substituted: all votes of 36; one more or less: all votes of 28 to 36."""
-    table, _ = fetch_table(3, rb.DP(epsilon), neighbours, "first listed")
-    vote = Vote.of(table)
-    votes = reference.histograms(3, 36)
-    if neighbours == "added or removed":
-        votes = [c for c in itertools.product(range(37), repeat=3) if 28 <= sum(c) <= 36]
-    least = least_mean_error(votes, vote, float(epsilon))
-    assert least <= mean_error(vote, votes) + 1e-7
-    assert mean_error(vote, votes) <= 1.02 * least
+    assert_near_the_best(3, 36, epsilon, neighbours, 1.02)
 
 
 def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list[float]:
@@ -254,8 +272,9 @@ def test_out_of_range(answers: int, guarantee: rb.DP) -> None:
 def test_progress_is_said() -> None:
     said: list[str] = []
     make_table(2, rb.DP(1), "substituted", "first listed", said.append)
-    assert said
-    assert all("round" in sentence for sentence in said)
+    assert len(said) > 5
+    assert all("round 1" in sentence for sentence in said)
+    assert all("iteration" in sentence and "e-" in sentence for sentence in said[-3:])
 
 
 @pytest.mark.parametrize("epsilon", ["0.05", "4"])

@@ -28,7 +28,7 @@ Status: TypeAlias = Literal["optimal", "infeasible", "unbounded", "stopped"]
 Progress: TypeAlias = Callable[[str], None]
 
 QUIET_FOR = 5.0  # seconds before a terminal is told that something is going on
-_ITERATION = re.compile(r"^\s*(\d+)\*?\s+\S+\s+\S+\s+\S+\s+\S+\s+(\S+)\s+\S+\s*$")
+_ITERATION = re.compile(r"^\s*(\d+)\*?(?:\s+[-\d]\S*){4}\s+([-\d]\S*)\s+\S+\s*$")
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Solver:
         options: dict[str, object] = {
             "log_to_console": False,
             "output_flag": False,
-            "solver": "ipm" if self.method == "interior point" else "simplex",
+            "solver": "ipx" if self.method == "interior point" else "simplex",
             "run_crossover": "on" if self.crossover else "off",
             "primal_feasibility_tolerance": max(self.tolerance, 1e-10),
             "dual_feasibility_tolerance": max(self.tolerance, 1e-10),

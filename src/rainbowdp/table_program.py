@@ -2,9 +2,9 @@
 
 Variables are the probabilities at the knots. Their objective is the probability of saying a right
 answer, averaged over votes of many sizes; ``table_proof`` says which pairs of neighbouring rows are
-enough for privacy. Of these only a few matter, so they are added as they are violated. The
-probability of the leader is nowhere below that of permute-and-flip, which is linear in each
-r^gap and so a feasible table itself.
+enough for privacy. With δ each pair has a condition for every set of answers; these are added as
+they are violated. The probability of the leader is nowhere below that of permute-and-flip, which is
+linear in each r^gap and so a feasible table itself.
 
 The solver's floats are not private. They are mixed with the uniform row, rounded down to
 integers with the rest given to the leader, and proved; the mixing grows until the proof holds.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -42,16 +42,33 @@ Progress: TypeAlias = Callable[[str], None]
 
 TOTAL = 60 << 56  # a multiple of 1, 2, …, 6, so that leaders can share evenly
 
-# How many units of e^ε a knot lies behind the leader, and how many knots (and labelled ones) there
-# are for 2, 3, … answers. More knots cost little precision and much time.
-_REACH = (0, 0.2, 0.45, 0.8, 1.2, 1.7, 2.3, 3.1, 4.2, 5.6, 7.5)
-_FARTHEST = 40 * math.log(2)
+# How many knots there are for 2, 3, … answers, and how many of them are labelled: where a gap is
+# worth much, that is for a large ε, and else. What is near a tie matters more for a large ε, and
+# knots that are farther apart than a record make slow programs.
+_LARGE_UNIT = 2.5
 _SIZES = {
-    "any leader": {2: (12, 0), 3: (11, 0), 4: (9, 0), 5: (7, 0), 6: (6, 0)},
-    "first listed": {2: (12, 12), 3: (11, 11), 4: (8, 3), 5: (5, 2), 6: (4, 0)},
+    "any leader": {
+        2: ((24, 0), (24, 0)),
+        3: ((20, 0), (20, 0)),
+        4: ((14, 0), (11, 0)),
+        5: ((8, 0), (8, 0)),
+        6: ((6, 0), (6, 0)),
+    },
+    "first listed": {
+        2: ((24, 24), (24, 24)),
+        3: ((20, 20), (20, 20)),
+        4: ((9, 5), (8, 2)),
+        5: ((6, 2), (6, 2)),
+        6: ((4, 2), (4, 1)),
+    },
 }
-_ROUNDS, _PRUNED, _NEAR = 60, 6, 0.05
-_TOLERANCE = 1e-9
+_REACH = {2: 2.0, 3: 2.0, 4: 2.0}  # in units; for more answers it would cost minutes
+_FARTHEST_KNOT = 7.0  # in units; beyond it there is less than a thousandth to gain
+_FARTHEST = 40 * math.log(2)
+_ROUNDS = 60
+_GAP, _TOLERANCE, _MOST_VIOLATION = 1e-5, 1e-9, 1e-7
+_FLOOR = 1e-8  # below permute-and-flip; less is no room for the solver
+_NEGLIGIBLE = 1e-9  # a condition with such coefficients is kept by the mixing
 _LEAST_MIXING, _MOST_MIXING = 2.0**-37, 2.0**-19
 
 
@@ -70,15 +87,7 @@ def make_table(
         )
     shape = shape_for(answers, guarantee.epsilon, neighbours, ties)
     problem = _Problem(shape, guarantee.ratio, float(guarantee.delta))
-    try:
-        values = _solve(problem, progress)
-    except NoTable:
-        if not shape.labelled:
-            raise
-        # A table that does not mind who comes first in a tie is smaller, and solved when larger
-        # ones are not.
-        problem = _Problem(replace(shape, labelled=0), problem.ratio, problem.delta)
-        values = _solve(problem, progress)
+    values = _solve(problem, progress)
     mixing = _LEAST_MIXING
     while mixing <= _MOST_MIXING:
         table = _in_integers(problem, values, mixing)
@@ -99,18 +108,36 @@ def shape_for(answers: int, epsilon: float, neighbours: str, ties: Ties) -> Shap
     """Where a table has its knots.
 
     The unit is the gap that costs a factor e: 2/ε records where one is substituted (which moves a
-    gap by two), 1/ε where one is added or removed. Knots lie at fixed multiples of it, but at whole
-    gaps and all different, so that for large ε they are 0, 1, 2, …; gaps count up to r^gap = 2^-40.
+    gap by two), 1/ε where one is added or removed. Gaps count up to r^gap = 2^-40.
     """
     unit = (2 if neighbours == "substituted" else 1) / epsilon
-    size, labelled = _SIZES[ties][answers]
-    places = np.linspace(0, len(_REACH) - 1, size)
-    knots: list[int] = []
-    for reach in np.interp(places, np.arange(len(_REACH)), _REACH):
-        knots.append(max(knots[-1] + 1 if knots else 0, round(reach * unit)))
+    size, labelled = _SIZES[ties][answers][unit > _LARGE_UNIT]
+    size = min(size, 2 + int(_FARTHEST_KNOT * unit))
+    knots = _knots(size, _REACH.get(answers, 0.0) * unit)
     farthest = max(knots[-1] + 1, math.ceil(_FARTHEST * unit))
     ratio = _just_above(math.exp(-1 / unit))
-    return Shape(answers, neighbours, ties, tuple(knots), farthest, ratio, labelled)
+    return Shape(answers, neighbours, ties, knots, farthest, ratio, min(labelled, size))
+
+
+def _knots(size: int, reach: float) -> tuple[int, ...]:
+    """0, 1, 2, …; where these end before ``reach``, steps that grow at a constant rate up to it.
+
+    Next to each other they are best: a record moves a gap from knot to knot, and every condition
+    has two terms.
+
+    >>> _knots(6, 4), _knots(6, 20)
+    ((0, 1, 2, 3, 4, 5), (0, 1, 3, 6, 11, 20))
+    """
+    if size - 1 >= reach:
+        return tuple(range(size))
+    slow, fast = 1.0, reach
+    while fast - slow > 1e-9:
+        rate = (slow + fast) / 2
+        slow, fast = (slow, rate) if (rate ** (size - 1) - 1) / (rate - 1) > reach else (rate, fast)
+    knots = [0]
+    for place in range(1, size):
+        knots.append(max(knots[-1] + 1, round((fast**place - 1) / (fast - 1))))
+    return tuple(knots)
 
 
 def _just_above(value: float) -> Fraction:
@@ -330,71 +357,77 @@ def _changes(answers: int, neighbours: str) -> Iterator[tuple[int, ...]]:
 
 
 def _solve(problem: _Problem, progress: Progress | None) -> Floats:
-    """The best values, with conditions added as they are violated."""
+    """The best values: sets of answers, which δ calls for, and floors are added as they fail."""
     from scipy import sparse
 
-    rows = problem.row_columns
+    rows, conditions = problem.row_columns, problem.conditions
     numbers = np.repeat(np.arange(len(rows)), rows.shape[1])
-    sums = sparse.csr_array(
-        (np.ones(rows.size), (numbers, rows.ravel())), shape=(len(rows), problem.width)
-    )
+    sums = sparse.csr_array((np.ones(rows.size), (numbers, rows.ravel())))
+    kept = np.flatnonzero(conditions.max(axis=1).toarray().ravel() > _NEGLIGIBLE)
+    matrix = sparse.vstack([sums, conditions[kept]], format="csr")
     leaders, flipped = np.unique(rows[:, 0]), problem.flipped
     lower, upper = np.zeros(problem.width), np.ones(problem.width)
     upper[flipped == 0] = 0.0  # infinitely far behind
-    conditions = problem.conditions
-    added = _violated(problem, conditions, flipped, 5 * problem.width, -0.05)
     for number in range(_ROUNDS):
+        more = matrix.shape[0] - len(rows)
         program = LinearProgram(
-            sparse.vstack([sums, added], format="csr"),
-            np.concatenate([np.ones(len(rows)), np.full(added.shape[0], -np.inf)]),
-            np.concatenate([np.ones(len(rows)), np.full(added.shape[0], problem.delta)]),
+            matrix,
+            np.concatenate([np.ones(len(rows)), np.full(more, -np.inf)]),
+            np.concatenate([np.ones(len(rows)), np.full(more, problem.delta)]),
             lower,
             upper,
         )
-        if progress is not None:
-            progress(f"round {number + 1}, {problem.width} columns, {len(program.row_lower)} rows")
-        values = _optimum(program, problem.gain)
-        tolerance = _TOLERANCE * 2 ** max(0, number - 10)  # the mixing makes up for the rest
-        wrong = _violated(problem, conditions, values, 3 * problem.width, tolerance)
-        below = leaders[values[leaders] < flipped[leaders] - tolerance]
+        what = f"round {number + 1}, {problem.width} columns, {matrix.shape[0]} rows"
+        values = _optimum(program, problem.gain, _prefixed(what, progress))
+        below = leaders[values[leaders] < flipped[leaders] - 2 * _FLOOR]
+        wrong = _violated(problem, values)
         if not wrong.shape[0] and not len(below):
             return values
-        lower[below] = flipped[below] - _TOLERANCE / 2
-        if number < _PRUNED:
-            added = added[added @ values > problem.delta - _NEAR]
-        added = sparse.vstack([added, wrong], format="csr")
+        lower[below] = flipped[below] - _FLOOR
+        matrix = sparse.vstack([matrix, wrong], format="csr")
     raise NoTable(f"a margin table must be found within {_ROUNDS} rounds, got none")
 
 
-def _optimum(program: LinearProgram, gain: Floats) -> Floats:
-    """The solver's values, at the sharpest tolerance at which it has any."""
-    for tolerance in (1e-9, 1e-8, 1e-7):
-        found = Solver(program, tolerance=tolerance, presolve=False).maximise(gain)
-        if found.status == "optimal":
-            return found.values
-    raise NoTable(f"a margin table needs an optimum, but the solver said {found.message}")
+def _prefixed(what: str, progress: Progress | None) -> Progress | None:
+    """Say ``what`` now, and again before everything that is said."""
+    if progress is None:
+        return None
+    progress(what)
+    return lambda line: progress(f"{what}, {line}")
 
 
-def _violated(
-    problem: _Problem, conditions: Any, values: Floats, most: int, tolerance: float
-) -> Any:
-    """The worst conditions beyond ``tolerance`` as rows of the program, at most ``most``.
+def _optimum(program: LinearProgram, gain: Floats, progress: Progress | None) -> Floats:
+    """Values that are nearly feasible and, by the multipliers' own bound, nearly the best.
 
-    Without δ each answer is a condition; with it the set of all answers that exceed is.
+    What the solver calls them does not matter. Presolving makes large programs smaller, but takes
+    some with hardly any room for infeasible.
     """
+    found = []
+    for presolve, tolerance in ((True, 1e-8), (False, 1e-9), (False, 1e-7)):
+        solver = Solver(program, tolerance=tolerance, presolve=presolve, progress=progress)
+        solution = solver.maximise(gain)
+        if solution.gap < _GAP:
+            found.append((program.violation(solution.values), solution))
+            if found[-1][0] < _TOLERANCE:
+                break
+    violation, best = min(found, key=lambda one: one[0], default=(math.inf, solution))
+    if violation > _MOST_VIOLATION:
+        raise NoTable(f"a margin table needs an optimum, but the solver said {best.message}")
+    return best.values
+
+
+def _violated(problem: _Problem, values: Floats) -> Any:
+    """Where δ is given, the sets of answers that together exceed it; at most three a column."""
     from scipy import sparse
 
-    excess, size = conditions @ values, problem.shape.answers
+    size, conditions = problem.shape.answers, problem.conditions
     if not problem.delta:
-        worst = np.flatnonzero(excess > tolerance)
-        if len(worst) > most:
-            worst = worst[np.argpartition(-excess[worst], most)[:most]]
-        return conditions[worst]
-    parts = np.maximum(excess.reshape(-1, size), 0.0)
+        return conditions[:0]
+    parts = np.maximum(conditions @ values, 0.0).reshape(-1, size)
     over = parts.sum(axis=1) - problem.delta
-    worst = np.flatnonzero(over > tolerance)
-    if len(worst) > most:
-        worst = worst[np.argpartition(-over[worst], most)[:most]]
+    worst = np.flatnonzero(over > _TOLERANCE)
+    if len(worst) > 3 * problem.width:
+        worst = worst[np.argpartition(-over[worst], 3 * problem.width)[: 3 * problem.width]]
     number, place = np.nonzero(parts[worst])
     chosen = sparse.csr_array(
         (np.ones(len(number)), (number, worst[number] * size + place)),

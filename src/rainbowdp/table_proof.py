@@ -16,8 +16,10 @@ of such stretches it is largest at a corner. The ends of the stretches are the g
 start or end at a knot or at the farthest gap, and the first gap of the case.
 
 **How.** Rows are sums of non-negative products. In doubles they are right to a relative 2^-48
-(there are fewer than 32 roundings), so what is clear by a relative 2^-40 is proved; the rest, and
-with ``exactly`` everything, is compared in integers.
+(there are fewer than 32 roundings), so what is clear by a relative 2^-40 is proved. The rest, and
+with ``exactly`` everything, is compared in integers, in which the shares of knots are multiples of
+2^-128: a row is linear in each share, so each share moves it by at most 2^-129 of the total, and
+what is clear by as much is proved. What is still not clear is compared in exact fractions.
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,8 +41,12 @@ from rainbowdp.margin_table import MarginTable
 from rainbowdp.proof import Proof, check_rows, lines_of
 from rainbowdp.standing import Shape
 
+Corner: TypeAlias = tuple[int, ...]
+Number: TypeAlias = Callable[[Fraction], Any]
+
 _MANY = 10**9  # a count with room below it for every gap that is looked at
 _CLEAR = 2.0**-40
+_BITS = 128  # of a share
 _BLOCK = 1 << 16  # corners compared at once
 _remembered: dict[str, Proof] = {}
 
@@ -117,7 +123,8 @@ class _Case:
         corners = 0
         for block in self._blocks(shape, gaps):
             if exactly or not self._clear(shape, weights.floats, ratio, slack, block):
-                self._compare_exactly(shape, weights.exact, ratio, slack, block)
+                for corner in self._unclear(shape, weights.exact, ratio, slack, block):
+                    self._compare(shape, weights.exact, ratio, slack, corner)
             corners += math.prod(len(ends) for ends in block)
         return corners
 
@@ -139,52 +146,62 @@ class _Case:
     def _clear(
         self, shape: Shape, floats: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
     ) -> bool:
-        here, _ = _blend(floats, [_axis(shape, tuple(ends), False) for ends in gaps])
-        there, _ = self._other_end(shape, floats, gaps, False)
-        factor, limit = float(ratio) * (1 - _CLEAR), float(slack) * (1 - _CLEAR)
+        here, there = self._ends(shape, floats, gaps, float)
+        factor, limit = float(ratio) * (1 - 3 * _CLEAR), float(slack) * (1 - _CLEAR)
         for more, less in ((here, there), (there, here)):
-            over = more * (1 + _CLEAR) - factor * less
             if limit:
+                over = more * (1 + _CLEAR) - factor * less
                 if (np.maximum(over, 0.0).sum(axis=-1) > limit).any():
                     return False
-            elif over.max() > 0:
+            elif (more > factor * less).any():
                 return False
         return True
 
-    def _compare_exactly(
+    def _unclear(
         self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
-    ) -> None:
-        here, scale = _blend(weights, [_axis(shape, tuple(ends), True) for ends in gaps])
-        there, other_scale = self._other_end(shape, weights, gaps, True)
-        here, there = here * other_scale, there * scale
-        limit = ratio.denominator * slack * (scale * other_scale)[..., 0]
+    ) -> Iterator[Corner]:
+        """The corners that shares of ``_BITS`` bits do not decide."""
+        here, there = self._ends(shape, weights, gaps, _in_bits)
+        axes = shape.answers - 1
+        scale = 1 << _BITS * axes
+        error = (ratio.numerator + ratio.denominator) * axes * _total(weights) * scale
+        error = (error >> _BITS + 1) + 1
+        limit = math.floor(ratio.denominator * slack * scale)
+        doubtful = np.zeros(here.shape[:-1], dtype=bool)
         for more, less in ((here, there), (there, here)):
-            over = np.maximum(ratio.denominator * more - ratio.numerator * less, 0)
-            excess = over.sum(axis=-1) - limit
-            if (excess > 0).any():
-                corner = np.unravel_index(int((excess > 0).argmax()), excess.shape)
-                at = tuple(ends[i] for ends, i in zip(gaps, corner, strict=True))
-                size = ratio.denominator * more[corner].sum()
+            over = ratio.denominator * more - ratio.numerator * less + error
+            doubtful |= (np.maximum(over, 0).sum(axis=-1) > limit).astype(bool)
+        for corner in np.argwhere(doubtful):
+            yield tuple(ends[i] for ends, i in zip(gaps, corner, strict=True))
+
+    def _compare(
+        self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, corner: Corner
+    ) -> None:
+        """Refuse the table if at this corner one end exceeds the other, in exact fractions."""
+        here, there = self._ends(shape, weights, [[gap] for gap in corner], Fraction)
+        for more, less in ((here, there), (there, here)):
+            excess = np.maximum(more - ratio * less, 0).sum() - slack
+            if excess > 0:
                 raise InvalidMechanism(
                     "neighbouring rows of a margin table must be close, but at the gaps "
-                    f"{at}, moved by {self.moved}, they exceed by "
-                    f"{float(excess[corner] / size):.3g}"
+                    f"{corner}, moved by {self.moved}, they exceed by "
+                    f"{float(excess / more.sum()):.3g}"
                 )
 
-    def _other_end(
-        self, shape: Shape, weights: Any, gaps: Sequence[Any], exactly: bool
+    def _ends(
+        self, shape: Shape, weights: Any, gaps: Sequence[Sequence[int]], number: Number
     ) -> tuple[Any, Any]:
-        """The rows of the neighbours, answers and gaps in the order of this end."""
+        """The rows at the corners and those of their neighbours, answers and gaps in one order."""
+        here = _blend(weights, [_axis(shape, tuple(ends), number) for ends in gaps])
         axes: list[Any] = [None] * (shape.answers - 1)
         order = [0] * (shape.answers - 1)  # for each gap here the axis it has there
         for place, to in enumerate(self.goes_to[1:]):
             axis = to if to else self.goes_to[0]  # the new leader leaves room for the old one
             ends = [gap + self.moved[place] for gap in gaps[place]] if to else [self.old_leader]
-            axes[axis - 1] = _axis(shape, tuple(ends), exactly)
+            axes[axis - 1] = _axis(shape, tuple(ends), number)
             order[place] = axis - 1
-        rows, scale = _blend(weights, axes)
-        turned = (*order, shape.answers - 1)
-        return rows.transpose(turned)[..., list(self.goes_to)], scale.transpose(turned)
+        there = _blend(weights, axes).transpose((*order, shape.answers - 1))
+        return here, there[..., list(self.goes_to)]
 
 
 def _cases(shape: Shape) -> Iterator[_Case]:
@@ -262,31 +279,36 @@ def _spread(shape: Shape, rows: Sequence[Sequence[int]]) -> Any:
     return weights
 
 
+def _in_bits(share: Fraction) -> int:
+    """A share in units of 2^-128, to the nearest."""
+    return round(share * (1 << _BITS))
+
+
+def _total(weights: Any) -> int:
+    """What every row sums to."""
+    return int(weights[(0,) * (weights.ndim - 1)].sum())
+
+
 @lru_cache(maxsize=4096)
-def _axis(shape: Shape, gaps: tuple[int, ...], exactly: bool) -> Any:
-    """For each gap the knots around it, their shares, and what the shares sum to."""
+def _axis(shape: Shape, gaps: tuple[int, ...], number: Number) -> Any:
+    """For each gap the shares of all knots, as such numbers: those around it have some."""
     at = [*(shape.ratio**knot for knot in shape.knots), Fraction(0)]
-    rows: list[tuple[Any, ...]] = []
-    for gap in gaps:
+    whole = number(Fraction(1))
+    shares = np.zeros((len(gaps), len(at)), dtype=float if number is float else object)
+    for row, gap in zip(shares, gaps, strict=True):
         lower = sum(knot <= gap for knot in shape.knots) - 1
         here, low, high = shape.ratio ** min(gap, shape.farthest), at[lower], at[lower + 1]
         share = (here - high) / (low - high)
-        if exactly:
-            near, scale = share.numerator, share.denominator
-            rows.append((lower, lower + 1, near, scale - near, scale))
-        else:
-            rows.append((lower, lower + 1, float(share), float(1 - share), 1))
-    columns = [np.array(c, dtype=object if exactly else None) for c in zip(*rows, strict=True)]
-    return [columns[0].astype(np.intp), columns[1].astype(np.intp), *columns[2:]]
+        row[lower] = number(share)
+        # in doubles 1 − share would not be right to a relative 2^-48 near 0
+        row[lower + 1] = number(1 - share) if number is float else whole - row[lower]
+    return shares
 
 
-def _blend(weights: Any, axes: Sequence[Any]) -> tuple[Any, Any]:
-    """Rows over the product of the axes, times a scale that has the same axes."""
-    scale = np.ones((1,) * weights.ndim, dtype=weights.dtype)
-    for place, (lower, upper, near, far, sums) in enumerate(axes):
-        along = (-1, *(1,) * (weights.ndim - 1 - place))
-        weights = np.take(weights, lower, axis=place) * near.reshape(along) + np.take(
-            weights, upper, axis=place
-        ) * far.reshape(along)
-        scale = scale * sums.reshape(along)
-    return weights, scale
+def _blend(weights: Any, axes: Sequence[Any]) -> Any:
+    """Rows over the product of the axes, times what the shares of an axis sum to."""
+    for place, shares in reversed(list(enumerate(axes))):
+        before, after = weights.shape[:place], weights.shape[place + 1 :]
+        flat = weights.reshape(math.prod(before), weights.shape[place], -1)
+        weights = (shares @ flat).reshape(*before, len(shares), *after)
+    return weights

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import sys
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from rainbowdp.table_program import Progress, make_table, shape_for
 from rainbowdp.table_proof import prove_table
 
 FORMAT = "rainbowdp margin table"
-VERSION = 1  # of the way tables are made and proved
+VERSION = 2  # of the way tables are made and proved
 FOLDER = "RAINBOWDP_CACHE"  # the variable that names another folder
 
 _kept: dict[str, tuple[MarginTable, Fraction]] = {}
@@ -88,7 +87,7 @@ def _from_disk(path: Path, wanted: dict[str, Any]) -> tuple[MarginTable, Fractio
         shape = shape_for(
             wanted["answers"], guarantee.epsilon, wanted["neighbours"], wanted["ties"]
         )
-        if replace(table.shape, labelled=shape.labelled) != shape:
+        if table.shape != shape:
             raise InvalidFile(f"a kept table must have the knots {shape.knots}, got others")
         prove_table(guarantee, table)
         return table, exact(content["mixing"], "mixing", InvalidFile)
