@@ -1,12 +1,14 @@
-"""Margin tables: how long one takes to make, to take from the cache proved again, and to draw from.
+"""Margin tables: how long one takes to make, to take from the cache proved again, and to draw from;
+and whether a million random pairs of neighbours break the guarantee.
 
-Prints Markdown; ε = 1, one record substituted. A number on the command line is the largest number
-of answers (6 takes some minutes where ties go to the first listed).
+Prints Markdown; ε = 1. Sections may be named on the command line: making, edges.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
+import random
 import sys
 import tempfile
 import time
@@ -14,36 +16,84 @@ import timeit
 
 import rainbowdp as rb
 from rainbowdp import table_proof, table_store
+from rainbowdp.margin_table import MOST_ANSWERS, MarginTable
+from rainbowdp.proof import lines_of
+from rainbowdp.questions.base import NEIGHBOURS
 from rainbowdp.standing import TIES
 
 DRAWS = 2000
 VOTES = (1000, 990, 971, 955, 940, 700)
 
 
-def main() -> None:
-    most = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+EDGES = 10**6
+
+
+def making() -> None:
+    """One record substituted."""
     print("| answers | ties | rows | made [processor s] | from the cache, proved [ms] ", end="")
     print("| a release [µs] |")
     print("| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         os.environ[table_store.FOLDER] = folder
-        for answers in range(2, most + 1):
-            for ties in TIES:
-                asked = (answers, rb.DP(1), "substituted", ties)
-                start = time.process_time()
-                table, _ = table_store.fetch_table(*asked)
-                made = time.process_time() - start
-                table_store._kept.clear()
-                table_proof._remembered.clear()
-                start = time.perf_counter()
-                table_store.fetch_table(*asked)
-                kept = time.perf_counter() - start
-                names = [str(number) for number in range(answers)]
-                exact = rb.ExactMechanism(rb.DP(1), tuple(names), table, neighbours="substituted")
-                votes = dict(zip(names, VOTES, strict=False))
-                draw = min(timeit.repeat(lambda e=exact, v=votes: e.release(v), number=DRAWS))  # type: ignore[misc]
-                cells = f"{made:.2f} | {1e3 * kept:.0f} | {1e6 * draw / DRAWS:.0f}"
-                print(f"| {answers} | {ties} | {len(table.rows)} | {cells} |", flush=True)
+        for answers, ties in itertools.product(range(2, MOST_ANSWERS + 1), TIES):
+            asked = (answers, rb.DP(1), "substituted", ties)
+            start = time.process_time()
+            table, _ = table_store.fetch_table(*asked)
+            made = time.process_time() - start
+            table_store._kept.clear()
+            table_proof._remembered.clear()
+            start = time.perf_counter()
+            table_store.fetch_table(*asked)
+            kept = time.perf_counter() - start
+            names = [str(number) for number in range(answers)]
+            exact = rb.ExactMechanism(rb.DP(1), tuple(names), table, neighbours="substituted")
+            votes = dict(zip(names, VOTES, strict=False))
+            draw = min(timeit.repeat(lambda e=exact, v=votes: e.release(v), number=DRAWS))  # type: ignore[misc]
+            cells = f"{made:.2f} | {1e3 * kept:.0f} | {1e6 * draw / DRAWS:.0f}"
+            print(f"| {answers} | {ties} | {len(table.rows)} | {cells} |", flush=True)
+
+
+def edges() -> None:
+    """Votes near 10^18 with gaps of many sizes; each pair is compared in integers, both ways."""
+    print(f"| answers | one record | ties | violations in {EDGES:,} random edges |")
+    print("| --- | --- | --- | --- |")
+    for answers, neighbours, ties in itertools.product((3, 4), NEIGHBOURS, TIES):
+        table, _ = table_store.fetch_table(answers, rb.DP(1), neighbours, ties)
+        found = violations(table, rb.DP(1), random.Random(7))  # noqa: S311 - edges, not a secret
+        print(f"| {answers} | {neighbours} | {ties} | {found} |", flush=True)
+
+
+def violations(table: MarginTable, promise: rb.DP, rng: random.Random) -> int:
+    """How many of the random pairs are farther apart than e^ε."""
+    ((ratio, _),) = lines_of(promise)
+    names = range(table.shape.answers)
+    widths = (1, 2, 4, 8, 16, 64, table.shape.farthest + 5)
+    found = 0
+    for _ in range(EDGES):
+        width = rng.choice(widths)
+        here = {v: 10**18 - rng.randrange(width) for v in names}
+        gains, loses = rng.sample(names, 2)
+        there = {**here, gains: here[gains] + 1}
+        if table.shape.neighbours == "substituted":
+            there[loses] -= 1
+        p, q = table.weights(here, names), table.weights(there, names)
+        both = ratio.denominator * sum(q), ratio.numerator * sum(p)
+        back = ratio.denominator * sum(p), ratio.numerator * sum(q)
+        found += any(
+            a * both[0] > b * both[1] or b * back[0] > a * back[1]
+            for a, b in zip(p, q, strict=True)
+        )
+    return found
+
+
+SECTIONS = {"making": making, "edges": edges}
+
+
+def main() -> None:
+    """All sections, or those named on the command line."""
+    for name in sys.argv[1:] or SECTIONS:
+        SECTIONS[name]()
+        print()
 
 
 if __name__ == "__main__":

@@ -41,6 +41,8 @@ from rainbowdp.standing import TIES
 
 CASES = ((2, 30, "1"), (3, 20, "0.3"), (3, 20, "1"), (3, 20, "2"),
          (4, 12, "0.3"), (4, 12, "1"), (4, 12, "1.5"), (6, 6, "2"))  # fmt: skip
+MORE = ((5, 8, "1"), (5, 10, "0.3"), (5, 10, "2"),
+        (6, 6, "0.3"), (6, 6, "1"), (6, 8, "1"), (6, 8, "2"))  # fmt: skip
 MAKERS: dict[str, Maker] = {
     "exponential": exponential,
     "permute-and-flip": permute_and_flip,
@@ -245,9 +247,26 @@ def large_table() -> None:
         )
 
 
+def more_table() -> None:
+    """Five and six answers: the margin table beside the least error, by a program of SciPy's."""
+    print("| q, n, ε | permute-and-flip | table | LP | table above LP |\n|" + " --- |" * 5)
+    for answers, records, epsilon in MORE:
+        promise = rb.DP(epsilon)
+        ours, flipped = (
+            error(maker, answers, records, promise) for maker in (table_of, permute_and_flip)
+        )
+        least = least_error(graph_of_histograms(answers, records), promise)
+        assert ours is not None
+        cells = (
+            f"{shown(flipped)} | {shown(ours)} | {shown(least)} | {100 * (ours / least - 1):.1f} %"
+        )
+        print(f"| {answers}, {records}, {epsilon} | {cells} |", flush=True)
+
+
 SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
     "pure": ("One record substituted, ties to the first", lambda: table(CASES, MAKERS, "0")),
     "delta": (f"With δ = {DELTA}", lambda: table(CASES, MAKERS_WITH_DELTA, DELTA)),
+    "more": ("Five and six answers", more_table),
     "large": ("Many records, one substituted", large_table),
     "ties": ("Both ways to see a tie", lambda: ties_table(((2, 31, "1"), *CASES))),
 }
