@@ -29,7 +29,6 @@ from rainbowdp import paper, plots
 from rainbowdp.colours import BLUE, GREEN, ORANGE
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.plots.curves import phase_changes, smooth
-from rainbowdp.plots.layout import layout
 from rainbowdp.plots.printed import figures, printed_curves
 from rainbowdp.plots.style import darker, spread
 from rainbowdp.plots.testing import polygon
@@ -250,28 +249,6 @@ def test_only_graphs_and_their_mechanisms_are_drawn() -> None:
         with pytest.raises(rb.RainbowError) as refused:
             draw("a graph")  # type: ignore[arg-type]
         reference.assert_one_sentence(refused.value, "'a graph'")
-
-
-def test_a_layout_shows_distances_and_is_always_the_same() -> None:
-    places = layout(PATH)
-    for a, b in itertools.combinations(range(6), 2):
-        assert np.linalg.norm(places[a] - places[b]) == pytest.approx(abs(a - b), rel=0.05)
-    assert (layout(PATH) == places).all()
-    assert np.ptp(places[:, 0]) > np.ptp(places[:, 1])
-
-
-@settings(deadline=None)  # the first layout loads SciPy
-@given(our.graphs(most=10))
-def test_no_two_datasets_lie_on_each_other(graph: rb.RainbowGraph) -> None:
-    places = layout(graph)
-    for a, b in itertools.combinations(places, 2):
-        assert np.linalg.norm(a - b) > 0.2
-
-
-def test_twins_are_parted() -> None:
-    edges = [(hub, leaf) for hub in (0, 1) for leaf in range(2, 9)]
-    places = layout(rb.RainbowGraph(edges, [("yes", "no")] * 9))
-    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(places, 2)) > 0.2
 
 
 def test_a_large_graph_needs_positions() -> None:

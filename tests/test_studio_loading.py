@@ -16,9 +16,8 @@ from rainbowdp.files import as_text
 from rainbowdp.ordered import ordered_weights
 from rainbowdp.studio.answers import answer, make, mechanism_file, prove
 from rainbowdp.studio.examples import EXAMPLES, example, road_map
-from rainbowdp.studio.loading import MOST_BYTES, open_world, read_edge_list, read_world
+from rainbowdp.studio.loading import MOST_BYTES, open_world, read_world
 from rainbowdp.studio.settings import Settings, read_settings
-from rainbowdp.studio.worlds import spread
 
 
 def test_an_edge_list_with_remarks_commas_and_a_mark() -> None:
@@ -148,37 +147,6 @@ def test_pictures_keep_datasets_apart(name: str) -> None:
     np.fill_diagonal(away, 9)
     assert np.isfinite(places).all()
     assert away.min() > 0.02
-
-
-def test_the_layout_is_the_same_every_time_and_takes_any_graph() -> None:
-    graph = road_map()
-    assert (spread(graph) == spread(road_map())).all()
-    for text in (
-        "a: x > y",
-        "a: x > y\nb: x > y",
-        "a b\na: x > y\nb: y > x",
-        "a b\nc d\na: x > y\nb: y > x\nc: x > y\nd: x > y",
-    ):
-        places = spread(read_edge_list(text, "town.txt"))
-        assert np.isfinite(places).all()
-        assert len({tuple(place) for place in places.tolist()}) == len(places)
-
-
-def test_the_map_is_untangled() -> None:
-    """Hardly two roads cross, and none is much longer than the others."""
-    world = example("roads")
-    first, second = (world.places[ends] for ends in world.graph.edge_positions().T)
-    lengths = np.linalg.norm(first - second, axis=1)
-    assert lengths.max() < 2 * np.median(lengths)
-
-    def left_of(one: Any, other: Any, point: Any) -> Any:
-        (dx, dy), (px, py) = np.moveaxis(other - one, -1, 0), np.moveaxis(point - one, -1, 0)
-        return dx * py - dy * px
-
-    a, b, c, d = first[:, None], second[:, None], first[None], second[None]
-    parts_cd = left_of(a, b, c) * left_of(a, b, d) < 0
-    parts_ab = left_of(c, d, a) * left_of(c, d, b) < 0
-    assert (parts_ab & parts_cd).sum() / 2 < 0.01 * len(first)
 
 
 def test_the_roads_are_a_part_of_the_extract() -> None:

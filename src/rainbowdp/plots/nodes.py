@@ -21,7 +21,7 @@ from rainbowdp.errors import RainbowError
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
 from rainbowdp.mechanism import Mechanism
-from rainbowdp.plots.layout import placed, ring_order
+from rainbowdp.plots.places import placed, ring_order
 from rainbowdp.plots.style import (
     INK,
     SMALL,

@@ -18,7 +18,7 @@ from rainbowdp.errors import RainbowError
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
 from rainbowdp.mechanism import Mechanism
-from rainbowdp.plots.layout import placed
+from rainbowdp.plots.places import placed
 from rainbowdp.plots.style import INK, MEDIUM, SMALL, axes, halo, heading
 
 PALEST = 0.18  # how much of its colour the least sure dataset keeps

@@ -17,14 +17,13 @@ from rainbowdp.exact import ExactMechanism, Ladders, Margins
 from rainbowdp.files import describe_guarantee
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
+from rainbowdp.layout import layout
 from rainbowdp.questions import Question, from_description
 from rainbowdp.questions.base import Between
 from rainbowdp.rainbow import Answer, Rainbow
 
 DEEPEST_SHOWN = 24  # depths of a region, or records of a table, that are drawn of a mechanism file
 _HISTOGRAMS = 130  # that are drawn of a mechanism file
-_ROUNDS = 60  # of the layout; the picture stands still long before
-_APART = 0.95  # of a step: how near two datasets may be drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,66 +251,11 @@ def winding(count: int, columns: int) -> Floats:
 
 
 def spread(graph: RainbowGraph) -> Floats:
-    """Places whose distances resemble the steps between datasets, always the same ones.
-
-    Stress majorisation (Gansner, Koren and North, 2004) on the steps between all pairs, started
-    from their two leading principal coordinates. For graphs that fit on a page.
-    """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import shortest_path
-
-    size = len(graph)
-    if size == 1:
-        return np.zeros((1, 2))
-    first, second = graph.edge_positions().T
-    links = csr_array((np.ones(len(first)), (first, second)), shape=(size, size))
-    steps = shortest_path(links, directed=False, unweighted=True)
-    far = steps[np.isfinite(steps)].max(initial=1.0) + 1.0
-    steps = np.where(np.isfinite(steps), steps, far)
-    places = _principal(steps)
-    tilt = np.linspace(-0.01, 0.01, size)  # so that no two start on one spot
-    places += np.stack([tilt, -(tilt**2)], axis=1)
-    places *= far / np.abs(places).max()
-    np.fill_diagonal(steps, 1.0)
-    weights = steps**-2.0
-    np.fill_diagonal(weights, 0.0)
-    total = np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
-    for _ in range(_ROUNDS):
-        aim = weights @ places + _along(weights * steps / _lengths(places), places)
-        places = (places + aim / total) / 2  # half way, or pairs would collapse
-    for _ in range(_ROUNDS):  # and no two on top of each other
-        lengths = _lengths(places)
-        push = np.maximum(_APART - lengths, 0.0) / lengths
-        np.fill_diagonal(push, 0.0)
-        places = places + 0.3 * _along(push, places)
+    """The layout of a graph from −1 to 1, on a page whose y goes down."""
+    places = layout(graph) * [1, -1]
     places -= (places.max(axis=0) + places.min(axis=0)) / 2
     scaled: Floats = places / max(np.abs(places).max(), 1e-9)
     return scaled
-
-
-def _principal(steps: Floats) -> Floats:
-    """The two leading principal coordinates, nearly: by iteration, for LAPACK may take seconds."""
-    squares = steps**2
-    across = squares.mean(axis=0)
-    products = (across + across[:, None] - squares - across.mean()) / 2
-    turn = np.arange(len(steps)) * 2.4  # any start that is not the same twice
-    plane: Floats = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    for _ in range(_ROUNDS):
-        plane = np.linalg.qr(products @ plane)[0]
-    return plane
-
-
-def _lengths(places: Floats) -> Floats:
-    """The distance between every two places, never quite 0."""
-    from scipy.spatial.distance import cdist
-
-    return np.maximum(cdist(places, places), 1e-9)
-
-
-def _along(forces: Floats, places: Floats) -> Floats:
-    """Σ_j force_ij · (place_i − place_j) for each i."""
-    found: Floats = forces.sum(axis=1, keepdims=True) * places - forces @ places
-    return found
 
 
 def _truth(margins: Mapping[Answer, int]) -> Answer:
