@@ -25,8 +25,9 @@ from rainbowdp.cli.output import (
 from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
 from rainbowdp.files import describe_guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
-from rainbowdp.questions.winner import checked_ties
+from rainbowdp.questions.base import one_of
 from rainbowdp.release import Release, ask
+from rainbowdp.standing import TIES
 from rainbowdp.tables import SQLTable
 
 asking = typer.Typer(
@@ -152,7 +153,9 @@ def winner(
     --ledger budget.db`
     """
     answers = next(csv.reader([among], skipinitialspace=True), [])  # so that answers may be quoted
-    return partial(Winner, [answer.strip() for answer in answers], column, ties=checked_ties(ties))
+    return partial(
+        Winner, [answer.strip() for answer in answers], column, ties=one_of(TIES, ties, "ties")
+    )
 
 
 @_command

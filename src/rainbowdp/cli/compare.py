@@ -51,20 +51,20 @@ def compare(
     from rainbowdp.compare import compare as compared
     from rainbowdp.guarantee import DP
     from rainbowdp.questions import Quantile, Threshold, Winner
-    from rainbowdp.questions.base import checked_neighbours
-    from rainbowdp.questions.winner import checked_ties
+    from rainbowdp.questions.base import NEIGHBOURS, one_of
+    from rainbowdp.standing import TIES
 
     if answers < 2:
         raise RainbowError(f"a question needs at least 2 answers, got --answers {answers}")
     if records < 1:
         raise RainbowError(f"a comparison needs at least 1 record, got --records {records}")
-    relation = checked_neighbours(neighbours)
+    relation = one_of(NEIGHBOURS, neighbours, "neighbours")
     made: Winner | Threshold | Quantile
     if question is Kind.winner:
         names = [str(number) for number in range(1, answers + 1)]
         made = Winner(
             names,
-            ties=checked_ties(ties),
+            ties=one_of(TIES, ties, "ties"),
             neighbours=relation,
             rows_per_person=rows_per_person,
         )

@@ -27,7 +27,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, get_args, runtime_checkable
+from typing import (
+    Any,
+    Literal,
+    Protocol,
+    SupportsIndex,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    runtime_checkable,
+)
 
 import numpy as np
 
@@ -36,6 +45,7 @@ from rainbowdp.quantity import Number, exact
 
 Neighbours: TypeAlias = Literal["substituted", "added or removed"]
 NEIGHBOURS: tuple[Neighbours, ...] = get_args(Neighbours)
+Word = TypeVar("Word", bound=str)
 
 _EXACT_IN_A_FLOAT = 1 << 53
 
@@ -142,7 +152,7 @@ class CountQuestion(ABC):
         self._set(
             answers=checked_answers(answers),
             column=checked_column(column, "column"),
-            neighbours=checked_neighbours(neighbours),
+            neighbours=one_of(NEIGHBOURS, neighbours, "neighbours"),
             person=checked_column(person, "person"),
             rows_per_person=whole(rows_per_person, "rows_per_person", 1),
         )
@@ -204,13 +214,17 @@ def checked_column(column: str | None, what: str) -> str | None:
     return column
 
 
-def checked_neighbours(neighbours: str) -> Neighbours:
-    """One of the two relations."""
-    for relation in NEIGHBOURS:
-        if neighbours == relation:
-            return relation
-    one, other = NEIGHBOURS
-    raise InvalidQuestion(f"neighbours must be {one!r} or {other!r}, got neighbours={neighbours!r}")
+def one_of(words: tuple[Word, ...], value: str, what: str) -> Word:
+    """The word of a short list that ``value`` is; ``what`` names it in the error.
+
+    >>> one_of(NEIGHBOURS, "substituted", "neighbours")
+    'substituted'
+    """
+    for word in words:
+        if value == word:
+            return word
+    listed = " or ".join(map(repr, words))
+    raise InvalidQuestion(f"{what} must be {listed}, got {what}={value!r}")
 
 
 def whole(value: object, what: str, least: int) -> int:

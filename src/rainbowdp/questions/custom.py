@@ -8,6 +8,7 @@ from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import (
+    NEIGHBOURS,
     Between,
     Equals,
     Group,
@@ -15,7 +16,7 @@ from rainbowdp.questions.base import (
     checked_answers,
     checked_column,
     checked_counts,
-    checked_neighbours,
+    one_of,
     whole,
 )
 
@@ -71,7 +72,7 @@ class Custom:
         for key, value in {
             "answers": checked_answers(answers),
             "function": function,
-            "neighbours": checked_neighbours(neighbours),
+            "neighbours": one_of(NEIGHBOURS, neighbours, "neighbours"),
             "name": name,
             "column": checked_column(column, "column"),
             "groups": _checked_groups(groups),

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import CountQuestion, Equals, Group, Neighbours
+from rainbowdp.questions.base import CountQuestion, Equals, Group, Neighbours, one_of
 from rainbowdp.standing import TIES, Ties
 
 
@@ -53,7 +52,7 @@ class Winner(CountQuestion):
         rows_per_person: int = 1,
     ) -> None:
         self._set_shared(answers, column, neighbours, person, rows_per_person)
-        self._set(ties=checked_ties(ties))
+        self._set(ties=one_of(TIES, ties, "ties"))
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -68,15 +67,6 @@ class Winner(CountQuestion):
         distances = rule(counts)
         distances[counts.index(max(counts))] = 0
         return distances
-
-
-def checked_ties(ties: str) -> Ties:
-    """One of the two rules."""
-    for rule in TIES:
-        if ties == rule:
-            return rule
-    one, other = TIES
-    raise InvalidQuestion(f"ties must be {one!r} or {other!r}, got ties={ties!r}")
 
 
 def _substituted(counts: Sequence[int]) -> list[int]:
