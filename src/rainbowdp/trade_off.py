@@ -114,7 +114,8 @@ def _checked_curve(
             vertices.append(points[index])
     vertices.append(points[-1])
     curve = vertices if vertices[0][1] == 1 else vertices[:-1]
+    known = set(curve)
     for x, y in curve:
-        if (y, x) not in curve:
+        if (y, x) not in known:
             raise refuse("be symmetric in the diagonal", f"{show((x, y))} without its mirror image")
     return tuple(vertices)
