@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ from rainbowdp.quantity import exact
 from rainbowdp.questions import from_description
 from rainbowdp.standing import Shape
 from rainbowdp.trade_off import TradeOff
+from rainbowdp.whole_file import whole_file
 
 FORMAT = "rainbowdp mechanism"
 VERSION = 1
@@ -37,23 +36,6 @@ def save(mechanism: ExactMechanism, path: str | os.PathLike[str]) -> Path:
     return write(describe(mechanism), path)
 
 
-@contextmanager
-def whole_file(target: Path) -> Iterator[Path]:
-    """A draft to write: it takes the name ``target`` once all is on disk, or vanishes."""
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        yield draft
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())
-        draft.replace(target)
-        _sync_folder(target.parent)
-    except OSError as error:
-        why = error.strerror
-        raise InvalidFile(f"a mechanism file must be writable, got {target}: {why}") from error
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 def as_text(mechanism: ExactMechanism) -> str:
     """What a file of ``mechanism`` holds."""
     return _with_checksum(describe(mechanism))
@@ -62,16 +44,6 @@ def as_text(mechanism: ExactMechanism) -> str:
 def _with_checksum(content: dict[str, Any]) -> str:
     whole = {**content, "checksum": checksum(content)}
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name as durable as the file, where folders can be synced."""
-    if os.name == "posix":
-        place = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(place)
-        finally:
-            os.close(place)
 
 
 def load(path: str | os.PathLike[str]) -> ExactMechanism:
@@ -105,7 +77,7 @@ def read(path: str | os.PathLike[str], wanted: str, version: int) -> dict[str, A
 def write(content: dict[str, Any], path: str | os.PathLike[str]) -> Path:
     """Write ``content`` with its checksum, whole or not at all."""
     target = Path(path)
-    with whole_file(target) as draft:
+    with whole_file(target, "a mechanism file", InvalidFile) as draft:
         draft.write_text(_with_checksum(content), encoding="utf-8")
     return target
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.edges import Ids
-from rainbowdp.errors import InvalidGraph, InvalidMechanism
+from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
 from rainbowdp.exact import LONGEST, ExactMechanism
-from rainbowdp.files import checksum, describe, save, whole_file
+from rainbowdp.files import checksum, describe, save
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import Guarantee
@@ -26,6 +26,7 @@ from rainbowdp.mechanism import Mechanism
 from rainbowdp.optimal import optimal
 from rainbowdp.proximity import proximity_weights
 from rainbowdp.tables.query import quoted
+from rainbowdp.whole_file import whole_file
 
 MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
 
@@ -53,7 +54,7 @@ class Placement:
         table = target.with_suffix(".parquet")
         if table == target:
             raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
-        with whole_file(table) as draft:
+        with whole_file(table, "a mechanism file", InvalidFile) as draft:
             self._write_places(draft)
             save(self.exact, target)
         return target, table

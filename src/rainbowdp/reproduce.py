@@ -10,7 +10,6 @@ import itertools
 import json
 import math
 import os
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -25,6 +24,7 @@ from rainbowdp.guarantee import DP
 from rainbowdp.mechanism import dominates, relate
 from rainbowdp.morphism import boundary_morphism
 from rainbowdp.optimal import optimal, optimal_line
+from rainbowdp.whole_file import whole_file
 
 _FIGURE_OF = {"Example 1": "Fig. 2"}  # claims whose place is not the figure they belong to
 _STYLE = (
@@ -285,12 +285,6 @@ def _word(place: str) -> str:
 
 
 def _write(target: Path, content: str) -> Path:
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
+    with whole_file(target, "a page") as draft:
         draft.write_text(content, encoding="utf-8")
-        draft.replace(target)
-    except OSError as error:
-        raise RainbowError(f"a page must be writable, got {target}: {error.strerror}") from error
-    finally:
-        draft.unlink(missing_ok=True)
     return target

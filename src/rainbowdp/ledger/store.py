@@ -34,6 +34,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from rainbowdp.errors import LedgerError, MissingExtra
 from rainbowdp.ledger.schema import BUDGET, METADATA, damaged
 from rainbowdp.ledger.trouble import explain, explain_file, sentence
+from rainbowdp.whole_file import sync_folder
 
 _SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 _LONGEST = 86_400  # seconds to wait for a lock
@@ -110,7 +111,7 @@ class Store:
                 engine = _sqlite(draft, self.timeout, mode="rwc")
                 Store(self.where, self.timeout, engine, draft)._fill(budget)
                 self.path.hardlink_to(draft)  # atomic, and never over another file
-                _sync(self.path.parent)
+                sync_folder(self.path.parent)
         except OSError as error:
             raise explain_file(error, self.where) from error
 
@@ -184,13 +185,3 @@ def _postgresql(url: URL, timeout: float) -> Engine:
         )
 
     return engine
-
-
-def _sync(folder: Path) -> None:
-    if os.name == "nt":  # where a folder cannot be opened, and needs no sync
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

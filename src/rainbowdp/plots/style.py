@@ -7,7 +7,6 @@ has set up changes.
 from __future__ import annotations
 
 import os
-import secrets
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from matplotlib.text import Text
 from rainbowdp.colours import PALETTE
 from rainbowdp.errors import RainbowError
 from rainbowdp.growth import Floats
+from rainbowdp.whole_file import whole_file
 
 INK, SOFT, FAINT, PAPER = "#1f1f1f", "#6f6f6f", "#d4d4d4", "#ffffff"
 SMALL, MEDIUM, LARGE = 8.0, 9.0, 10.5  # points
@@ -266,13 +266,6 @@ def save(drawn: Axes | Figure, path: str | os.PathLike[str]) -> Path:
     if kind not in {"svg", "pdf", "png"}:
         raise RainbowError(f"a figure must be saved as svg, pdf or png, got {target.name!r}")
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-    try:
-        with rc_context({"svg.hashsalt": target.name}):
-            figure.savefig(draft, format=kind, dpi=200, metadata=undated)
-        draft.replace(target)
-    except OSError as error:
-        raise RainbowError(f"a figure must be writable, got {target}: {error.strerror}") from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with rc_context({"svg.hashsalt": target.name}), whole_file(target, "a figure") as draft:
+        figure.savefig(draft, format=kind, dpi=200, metadata=undated)
     return target
