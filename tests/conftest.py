@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from ledgers import place, places
 from postgres import postgres_url
 from spark_session import provide_java, spark
 from studio_server import studio_address
 
-__all__ = ["postgres_url", "spark", "studio_address"]
+__all__ = ["place", "places", "postgres_url", "spark", "studio_address"]
 
 provide_java()
 

@@ -1,0 +1,141 @@
+"""Locks and servers of other people: what a ledger says, and that nothing is spent."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy.exc import SQLAlchemyError
+
+import rainbowdp as rb
+from ledgers import says, spend
+from postgres import connect, fresh_schema
+from rainbowdp.errors import LedgerError, MissingExtra
+from rainbowdp.ledger import Ledger
+
+
+def test_a_sqlite_lock_held_by_someone_else(tmp_path: Path) -> None:
+    place = tmp_path / "budget.db"
+    ledger = Ledger.create(place, epsilon=1, timeout=0.2)
+    other = sqlite3.connect(place, isolation_level=None)
+    message = (
+        f"a ledger must be free within 0.2 s, got a lock held by someone else on '{place}'; "
+        "try again, or allow a longer timeout; nothing was spent"
+    )
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(LedgerError, match=says(message)):
+        spend(ledger, rb.DP(1))
+    assert ledger.balance().entries == 0
+    other.execute("ROLLBACK")
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(LedgerError, match=says(message)):
+        ledger.balance()
+    other.close()
+    spend(ledger, rb.DP(1))
+
+
+def test_a_postgresql_lock_held_by_someone_else(postgres_url: str) -> None:
+    place = fresh_schema(postgres_url)
+    ledger = Ledger.create(place, epsilon=1, timeout=0.2)
+    message = (
+        f"a ledger must be free within 0.2 s, got a lock held by someone else on {ledger.where}; "
+        "try again, or allow a longer timeout; nothing was spent"
+    )
+    with connect(place) as other:
+        with other.transaction():
+            other.execute("SELECT * FROM rainbow_budget FOR UPDATE")
+            with pytest.raises(LedgerError, match=says(message)):
+                spend(ledger, rb.DP(1))
+        assert ledger.balance().entries == 0
+    spend(ledger, rb.DP(1))
+
+
+def test_a_server_that_goes_away(postgres_url: str) -> None:
+    place = fresh_schema(postgres_url)
+    ledger = Ledger.create(place, epsilon=1)
+    failures: list[Exception] = []
+
+    def ask() -> None:
+        try:
+            spend(ledger, rb.DP(1))
+        except LedgerError as error:
+            failures.append(error)
+
+    stop = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    with connect(place) as other, connect(place) as master, other.transaction():
+        other.execute("SELECT * FROM rainbow_budget FOR UPDATE")
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while asking.is_alive() and not master.execute(stop).fetchall():
+            time.sleep(0.01)
+        asking.join()
+    assert re.match(
+        says(
+            "the server of a ledger must stay reachable, got 'terminating connection",
+            f" from {ledger.where}; see the history before asking again, the question may have "
+            "been paid",
+        ),
+        str(failures[0]),
+    )
+    assert ledger.balance().entries == 0
+
+
+def test_a_server_that_cannot_be_reached() -> None:
+    place = "postgres://me:secret@127.0.0.1:1/money"
+    with pytest.raises(
+        LedgerError,
+        match=says(
+            "the server of a ledger must be reachable, got 'connection failed",
+            "' from postgresql+psycopg://me:***@127.0.0.1:1/money; start the server or correct "
+            "the address",
+        ),
+    ):
+        Ledger.open(place)
+    with pytest.raises(LedgerError, match="the server of a ledger must be reachable"):
+        Ledger.create(place, epsilon=1)
+
+
+def test_a_database_that_is_not_there(postgres_url: str) -> None:
+    message = 'database "nowhere" does not exist'
+    with pytest.raises(LedgerError, match=message):
+        Ledger.open(postgres_url.removesuffix("postgres") + "nowhere")
+
+
+def test_a_server_that_is_read_only(postgres_url: str) -> None:
+    place = fresh_schema(postgres_url)
+    ledger = Ledger.create(place, epsilon=1)
+    closed = Ledger.open(place + "%20-cdefault_transaction_read_only%3Don")
+    message = (
+        f"a ledger must be writable to be changed, got a read-only one at {closed.where}; make "
+        "it and its folder writable for this user; nothing was spent"
+    )
+    with pytest.raises(LedgerError, match=says(message)):
+        spend(closed, rb.DP(1))
+    assert closed.balance() == ledger.balance()
+
+
+def test_every_spelling_of_an_address(postgres_url: str) -> None:
+    place = fresh_schema(postgres_url)
+    Ledger.create(place, epsilon=1)
+    for scheme in ("postgresql", "postgres"):
+        assert Ledger.open(place.replace("postgresql+psycopg", scheme)).kind == "dp"
+
+
+def test_a_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match="this needs psycopg: pip install 'rainbowdp\\[postgre"):
+        Ledger.open("postgresql://me@host/money")
+
+
+def test_errors_of_the_database_stay_behind_ours(tmp_path: Path) -> None:
+    place = tmp_path / "budget.db"
+    place.write_text("not a ledger, and long enough to be looked at\n" * 100)
+    with pytest.raises(LedgerError) as caught:
+        Ledger.open(place)
+    assert isinstance(caught.value.__cause__, SQLAlchemyError)
+    assert not isinstance(caught.value, SQLAlchemyError)
