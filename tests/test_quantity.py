@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,7 +18,8 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp import quantity
+from rainbowdp import curve, growth, quantity
+from rainbowdp.guarantee import Guarantee
 
 
 @pytest.mark.parametrize(
@@ -177,3 +181,53 @@ def test_precision_is_put_back() -> None:
     with quantity.precision(777):
         assert ctx.prec == 777
     assert ctx.prec == before
+
+
+def test_a_thread_that_wants_less_waits() -> None:
+    from flint import ctx
+
+    inside, leave = threading.Event(), threading.Event()
+
+    def coarse() -> None:
+        with quantity.precision(64):
+            inside.set()
+            leave.wait(30)
+
+    before = ctx.prec
+    other = threading.Thread(target=coarse)
+    with quantity.precision(777):
+        other.start()
+        assert not inside.wait(0.2)
+        assert ctx.prec == 777
+    leave.set()
+    other.join()
+    assert ctx.prec == before
+
+
+@given(strategies.guarantees(), strategies.exact_rows(3), st.sampled_from([0, 1, 7, 300]))
+@settings(max_examples=60, deadline=None)
+def test_nothing_is_cached_at_a_precision(
+    guarantee: Guarantee, row: tuple[Fraction, ...], depth: int
+) -> None:
+    """What is computed once takes a lock; inside a precision it could wait for ever."""
+    open_blocks = 0
+
+    @contextmanager
+    def watched(bits: int) -> Iterator[None]:
+        nonlocal open_blocks
+        assert open_blocks == 0
+        open_blocks += 1
+        try:
+            with precision(bits):
+                yield
+        finally:
+            open_blocks -= 1
+
+    precision = quantity.precision
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (quantity, growth, curve):
+            patch.setattr(module, "precision", watched)
+        guarantee.rows(row, [depth])
+        if isinstance(guarantee, rb.DP):
+            guarantee.phase_change([float(p) for p in row])
+        curve.safe_curve(guarantee)

@@ -9,6 +9,7 @@ python-flint).
 from __future__ import annotations
 
 import numbers
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Number: TypeAlias = int | float | Fraction | Decimal | str
 
 _MOST_DIGITS = 10_000
+_BALLS = threading.RLock()  # Arb has one precision for the whole process
 SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then normalised exactly
 
 
@@ -97,10 +99,14 @@ def plain(row: Sequence[Fraction] | np.ndarray) -> str:
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Balls made inside the block carry ``bits`` bits."""
+    """Balls made inside the block carry ``bits`` bits; other threads wait for its end.
+
+    Nothing that is cached may be computed inside for the first time: ``cached_property`` has a lock
+    of its own (until Python 3.12), which another thread may hold while it waits for this one.
+    """
     from flint import ctx
 
-    with ctx.workprec(bits):
+    with _BALLS, ctx.workprec(bits):
         yield
 
 
