@@ -124,15 +124,26 @@ def guarantees() -> st.SearchStrategy[Guarantee]:
 
 @st.composite
 def graphs(
-    draw: st.DrawFn, most: int = 8, answers: int | None = None, labelled: bool | None = None
+    draw: st.DrawFn,
+    most: int = 8,
+    answers: int | None = None,
+    labelled: bool | None = None,
+    touching: bool = False,
 ) -> rb.RainbowGraph:
-    """A small random rainbow graph, connected or not, sometimes with labelled regions."""
-    size = draw(st.integers(1, most))
+    """A small random rainbow graph, connected or not, sometimes with labelled regions.
+
+    With ``touching`` the first two datasets are neighbours in different regions.
+    """
+    least = 2 if touching else 1
+    size = draw(st.integers(least, most))
     colours = ANSWERS[: answers if answers is not None else draw(st.integers(1, 4))]
     pairs = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1))
     edges = draw(st.lists(pairs, max_size=2 * size))
-    kinds = draw(st.lists(st.permutations(colours).map(tuple), min_size=1, max_size=3))
+    orders = st.permutations(colours).map(tuple)
+    kinds = draw(st.lists(orders, min_size=least, max_size=3, unique=touching))
     marks = draw(st.lists(st.integers(0, len(kinds) - 1), min_size=size, max_size=size))
+    if touching:
+        edges, marks = [(0, 1), *edges], [0, 1, *marks[2:]]
     if draw(st.booleans()) if labelled is None else labelled:
         return rb.RainbowGraph(edges, dict(enumerate(kinds)), colours, labels=marks)
     return rb.RainbowGraph(edges, [kinds[mark] for mark in marks], colours)
