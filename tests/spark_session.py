@@ -64,3 +64,10 @@ def spark() -> Iterator[Any]:
     )
     yield session
     session.stop()
+
+
+def work_in(session: Any, folder: Path) -> None:
+    """Let relative paths start at ``folder``, not where Java was started."""
+    hadoop = session._jvm.org.apache.hadoop.fs
+    files = hadoop.FileSystem.get(session._jsc.hadoopConfiguration())
+    files.setWorkingDirectory(hadoop.Path(str(folder)))

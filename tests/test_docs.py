@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import rainbowdp as rb
 from postgres import fresh_schema
 from rainbowdp.cli import app
+from spark_session import work_in
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -58,6 +59,8 @@ def test_code_blocks_run(
     server = None
     if any(language == "console" and SERVER.search(code) for language, code in blocks):
         server = fresh_schema(request.getfixturevalue("postgres_url"))
+    if any(language == "python" and "pyspark" in code for language, code in blocks):
+        work_in(request.getfixturevalue("spark"), tmp_path)
     for number, (language, code) in enumerate(blocks):
         where = f"{page.name}, block {number}"
         known = {"python", "pycon", "console"} | RUN_ELSEWHERE
