@@ -111,6 +111,23 @@ def test_each_demand_is_made_and_brute_force_agrees(
     assert far_pair(Fraction(ratio), bins, total, steps)
 
 
+@pytest.mark.parametrize(
+    ("bins", "ratio", "total", "steps"),
+    [
+        (4, "3", 16, (11, 11, 4, 4, 3)),  # far bins may crowd a neighbouring state
+        (4, "4", 13, (5,)),  # each far bin has something
+        (3, "4", 3, (2, 2, 2)),  # rounded up
+        (3, "4", 6, (4,)),  # the true bin has just less than 1/(1+E)
+        (3, "2", 5, (4, 2)),  # a run that starts at the first edge
+    ],
+)
+def test_what_the_argument_does_not_reach_is_refused(
+    bins: int, ratio: str, total: int, steps: Steps
+) -> None:
+    """Brute force refutes none of these; a bound left out of the proof would let them pass."""
+    assert not passes(Fraction(ratio), bins, total, steps)
+
+
 @pytest.mark.parametrize(("bins", "ratio"), [(2, "2"), (3, "2"), (3, "3"), (4, "3"), (4, "5")])
 def test_of_all_small_weights_none_that_passes_breaks_the_promise(bins: int, ratio: str) -> None:
     """Every falling sequence of three weights out of 8."""
