@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath as mp
@@ -181,6 +182,20 @@ def test_a_gaussian_polygon_below_the_curve_is_refused(monkeypatch: pytest.Monke
         lines_of(rb.GaussianDP(1))
 
 
+@pytest.mark.parametrize("place", [1, 2, 50, -51, -3, -2])
+def test_every_knot_of_a_gaussian_polygon_is_looked_at(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knots = list(safe_curve(rb.GaussianDP(1)).knots)
+    x, y = knots[place]
+    knots[place] = x, y * (1 - Fraction(1, 10**6))
+    monkeypatch.setattr(
+        "rainbowdp.curve.safe_curve", lambda guarantee: SimpleNamespace(knots=knots)
+    )
+    with pytest.raises(rb.InvalidMechanism, match="below the curve"):
+        lines_of(rb.GaussianDP(1))
+
+
 def test_delta_one_promises_nothing() -> None:
     assert first_violation(promise_of(rb.DP(0, 1), 5), (5, 0), (0, 5)) is None
     assert first_violation(promise_of(rb.TradeOff([(0, 0), (1, 0)]), 5), (5, 0), (0, 5)) is None
@@ -227,6 +242,12 @@ def test_weights_that_are_no_weights_are_refused(row: Any) -> None:
     for rows in ({"a": ((4, 2), row)}, {"a": ((4, 2),), "b": (row,)}, {"a": (row, (4, 2))}):
         with pytest.raises(rb.InvalidMechanism):
             prove_ladders(TWO, rows, [])
+
+
+def test_rows_of_no_weight_at_all_are_refused() -> None:
+    for row in ((0, 0), ()):
+        with pytest.raises(rb.InvalidMechanism, match="one positive total"):
+            prove_ladders(TWO, {"a": (row, row)}, [])
 
 
 def test_numpy_weights_are_refused() -> None:
