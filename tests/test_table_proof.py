@@ -64,6 +64,23 @@ def test_the_corners_are_as_tight_as_all_pairs_of_neighbours(table: MarginTable)
             assert not holds(tight, table, exactly=exactly)
 
 
+@pytest.mark.parametrize("exactly", [True, False])
+def test_what_answers_exceed_together_counts(exactly: bool) -> None:
+    """Here no single answer exceeds by as much as two of them."""
+    shape = Shape(3, "substituted", "first listed", (0,), 6, Fraction(1, 2), 0)
+    table = MarginTable(shape, 30, ((10, 10, 10), (2, 4, 24), (10, 10, 10)))
+    vote, ratio = Vote.of(table), Fraction(2)
+    delta = tightest_delta(vote, vote.box(), ratio)
+    alone = max(
+        Fraction(a, sum(p)) - ratio * Fraction(b, sum(q))
+        for p, q in pairs_of_rows(vote, vote.edges(vote.box()))
+        for a, b in zip(p, q, strict=True)
+    )
+    assert alone < delta * BELOW
+    assert holds(rb.DP.from_ratio(ratio, delta=delta), table, exactly=exactly)
+    assert not holds(rb.DP.from_ratio(ratio, delta=delta * BELOW), table, exactly=exactly)
+
+
 # tables that are made
 
 
