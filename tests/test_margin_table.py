@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
+import random
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -168,3 +171,26 @@ def test_all_equal_counts(ties: Ties) -> None:
         row = weights_at(table, counts)
         tied = [w for w, count in zip(row, counts, strict=True) if count == 7]
         assert (tied[0] == tied[1]) is (ties == "any leader")
+
+
+@TIES
+@pytest.mark.parametrize("counts", [(9, 9, 9), (30, 28, 23), (8, 20, 20), (0, 50, 12)])
+def test_drawing_knots_first_is_drawing_from_the_blended_row(
+    ties: Ties, counts: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within five standard deviations, for a fixed sequence of random numbers."""
+    shape = Shape(3, "substituted", ties, (0, 4), 40, Fraction(9, 10), 0)
+    rows = [(175 - 20 * n, 5 + 8 * n, 12 * n) for n in range(len(shape.states))]
+    table = MarginTable(shape, 180, tuple(rows))
+    monkeypatch.setattr("secrets.randbelow", random.Random(3).randrange)
+    place = dict(zip("abc", counts, strict=True))
+    seen = Counter(table.draw(place, "abc") for _ in range(20_000))
+    for name, share in zip("abc", shares(table.weights(place, "abc")), strict=True):
+        deviation = math.sqrt(20_000 * share * (1 - share))
+        assert abs(seen[name] - 20_000 * share) <= 5 * deviation
+
+
+def test_a_certain_row_is_always_drawn() -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    table = MarginTable(shape, 2, ((2, 0), (2, 0)))
+    assert {table.draw({"a": 3, "b": 4}, ("a", "b")) for _ in range(50)} == {"b"}

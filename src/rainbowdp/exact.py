@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate, combinations, product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from rainbowdp import show_html
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, NoPlace, UnknownDataset
@@ -37,6 +37,8 @@ Weights: TypeAlias = tuple[int, ...]
 Label: TypeAlias = Any
 
 BITS = 64  # the total weight of a row is 2**BITS
+Found = TypeVar("Found")
+
 LONGEST = 1 << 15  # rows kept for a region; deeper datasets use the last, which stays private
 MOST_MIXING = Fraction(1, 1 << 10)  # a boundary that needs more repair than this is refused
 
@@ -228,16 +230,22 @@ class ExactMechanism:
 
     def at(self, dataset: Dataset) -> ExactRow:
         """The row of ``dataset``; keep it to draw more than once without looking it up."""
-        if self.locate is None:
-            return ExactRow(self.answers, self.rule.weights(dataset, self.answers))
-        try:
-            return ExactRow(self.answers, self.rule.weights(self.locate(dataset), self.answers))
-        except NoPlace as error:  # the place depends on the data, so it is not shown
-            raise UnknownDataset(f"a dataset must have {error.wanted} here, got none") from None
+        return ExactRow(self.answers, self._found(self.rule.weights, dataset))
 
     def release(self, dataset: Dataset) -> Answer:
         """One answer for ``dataset``, drawn from its exact row. This is what goes out."""
+        if isinstance(self.rule, MarginTable):
+            return self._found(self.rule.draw, dataset)
         return self.at(dataset).draw()
+
+    def _found(self, find: Callable[[Any, tuple[Answer, ...]], Found], dataset: Dataset) -> Found:
+        """What ``find`` has at the place of ``dataset``."""
+        if self.locate is None:
+            return find(dataset, self.answers)
+        try:
+            return find(self.locate(dataset), self.answers)
+        except NoPlace as error:  # the place depends on the data, so it is not shown
+            raise UnknownDataset(f"a dataset must have {error.wanted} here, got none") from None
 
     def __getitem__(self, dataset: Dataset) -> dict[Answer, Fraction]:
         """The exact probabilities at ``dataset``, likeliest answer first."""

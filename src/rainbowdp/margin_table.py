@@ -9,6 +9,8 @@ at the ends of the pieces: finitely many pairs of rows, which ``table_proof`` ch
 from __future__ import annotations
 
 import itertools
+import secrets
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -81,14 +83,35 @@ class MarginTable:
 
     def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the counts ``place``."""
+        order, gaps = self._standing(place, answers)
+        row = self.at_gaps(gaps)
+        return tuple([weight for _, weight in sorted(zip(order, row, strict=True))])
+
+    def draw(self, place: Any, answers: Sequence[Answer]) -> Answer:
+        """One answer where they have the counts ``place``, from the system's randomness.
+
+        A blended row is a mixture: to choose one of the knots around each gap by their shares, and
+        then from the row there, is to draw from it, and spares the blending.
+        """
+        order, gaps = self._standing(place, answers)
+        knots = []
+        for gap in gaps:
+            (knot, near), *rest = self.shape.around(gap)
+            for other, far in rest:
+                knot = knot if secrets.randbelow(near + far) < near else other
+            knots.append(knot)
+        ends = list(itertools.accumulate(self.at_knots(tuple(knots))))
+        return answers[order[bisect_right(ends, secrets.randbelow(self.total))]]
+
+    def _standing(
+        self, place: Any, answers: Sequence[Answer]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         if not isinstance(place, Mapping) or set(place) != set(answers):
             raise NoPlace("counts of all answers", place)
         counts = [place[answer] for answer in answers]
         if any(type(count) is not int or count < 0 for count in counts):
             raise NoPlace("counts that are whole numbers from 0", place)
-        order, gaps = standing(counts, self.shape.ties)
-        row = self.at_gaps(gaps)
-        return tuple([weight for _, weight in sorted(zip(order, row, strict=True))])
+        return standing(counts, self.shape.ties)
 
     def right_at(self, gaps: Sequence[int]) -> float:
         """How likely a right answer is at these gaps."""
