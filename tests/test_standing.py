@@ -114,6 +114,8 @@ GOOD = {
         {"ties": "nobody"},
         {"ties": "any leader"},
         {"neighbours": "joined by an edge"},
+        {"labelled": -1},
+        {"labelled": 10**9},
     ],
 )
 def test_a_shape_that_is_none_is_refused(bad: dict[str, Any]) -> None:

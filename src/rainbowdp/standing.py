@@ -90,14 +90,24 @@ class Shape:
             )
         if self.ties not in TIES or (self.ties == "any leader" and self.labelled):
             raise InvalidMechanism(f"ties must be one of {TIES}, got {self.ties!r}")
+        if not 0 <= self.labelled <= len(self.knots) + 1:
+            raise InvalidMechanism(
+                f"labelled knots must be among the {len(self.knots) + 1} knots, got {self.labelled}"
+            )
         if self.neighbours not in ("substituted", "added or removed"):
             raise InvalidMechanism(f"neighbours must be stated, got {self.neighbours!r}")
 
     @cached_property
     def states(self) -> dict[Knots, int]:
         """The number of the row for each arranged choice of knots."""
-        every = itertools.product(range(len(self.knots) + 1), repeat=self.answers - 1)
-        return {knots: n for n, knots in enumerate(k for k in every if self.arranged(k)[0] == k)}
+        choices: list[tuple[Knots, int]] = [((), self.labelled)]  # and the least unlabelled knot
+        for _ in range(self.answers - 1):
+            choices = [
+                ((*knots, knot), max(least, knot))
+                for knots, least in choices
+                for knot in (*range(self.labelled), *range(least, len(self.knots) + 1))
+            ]
+        return {knots: number for number, (knots, _) in enumerate(choices)}
 
     def arranged(self, knots: Knots) -> tuple[Knots, tuple[int, ...]]:
         """Unlabelled knots in rising order, and for each position its place in that row."""

@@ -28,9 +28,9 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,11 +66,12 @@ def prove_table(guarantee: Guarantee, table: MarginTable, *, exactly: bool = Fal
         raise InvalidMechanism(f"a row of a margin table must have {shape.answers} weights")
     if check_rows(table.rows) != table.total:
         raise InvalidMechanism(f"the rows of a margin table must sum to {table.total}")
-    weights = _Weights(_spread(shape, table.rows))
+    rows = _Rows(shape, np.array(table.rows, dtype=object))
+    rows.check_equal_gaps()
     ((ratio, delta),) = lines_of(guarantee)
     corners = 0
     for case in _cases(shape):
-        corners += case.compare(shape, weights, ratio, delta * table.total, exactly)
+        corners += case.compare(rows, ratio, delta * table.total, exactly)
     statement = f"{corners} corners of a margin table with total weight {table.total}"
     return _remembered.setdefault(digest, Proof(guarantee, corners, statement))
 
@@ -81,14 +82,60 @@ def digest_of(guarantee: Guarantee, table: MarginTable) -> str:
 
 
 @dataclass(frozen=True)
-class _Weights:
-    """The rows over all choices of knots, exactly and in doubles."""
+class _Rows:
+    """The rows of a table at any gaps, in doubles or exactly."""
 
-    exact: Any
+    shape: Shape
+    stored: Any
+    _axes: dict[tuple[Corner, Number], Any] = field(default_factory=dict, init=False)
+
+    def blend(self, gaps: Sequence[Sequence[int]], number: Number) -> Any:
+        """Rows over the product of ``gaps``, answers first, times what the shares sum to."""
+        weights = self._floats if number is float else self._exact
+        for ends in gaps:  # contracting the first axis puts the new one last
+            shares, rest = self._axis(tuple(ends), number), weights.shape[1:]
+            flat = weights.reshape(len(weights), -1)
+            weights = (flat.T @ shares.T).reshape(*rest, len(shares))
+        return weights
+
+    def check_equal_gaps(self) -> None:
+        """Refuse rows in which answers that cannot be told apart have different weights."""
+        choices, _, arranged = _choices(self.shape)
+        choices = choices[(choices == arranged).all(axis=1)]
+        for one, other in itertools.combinations(range(self.shape.answers), 2):
+            if one:
+                free = choices[:, one - 1] >= self.shape.labelled
+                same = free & (choices[:, one - 1] == choices[:, other - 1])
+            else:
+                same = (choices[:, other - 1] == 0) & (self.shape.ties == "any leader")
+            wrong = same & (self.stored[:, one] != self.stored[:, other])
+            for row in self.stored[wrong]:
+                raise InvalidMechanism(f"equal gaps must have equal weights, got {tuple(row)}")
 
     @cached_property
-    def floats(self) -> Any:
-        return self.exact.astype(np.float64)
+    def _exact(self) -> Any:
+        return _spread(self.shape, self.stored)
+
+    @cached_property
+    def _floats(self) -> Any:
+        return _spread(self.shape, self.stored.astype(np.float64))
+
+    def _axis(self, gaps: Corner, number: Number) -> Any:
+        """For each gap the shares of all knots, as such numbers: those around it have some."""
+        if (gaps, number) in self._axes:
+            return self._axes[gaps, number]
+        shape = self.shape
+        at = [*(shape.ratio**knot for knot in shape.knots), Fraction(0)]
+        whole = number(Fraction(1))
+        shares = np.zeros((len(gaps), len(at)), dtype=float if number is float else object)
+        for row, gap in zip(shares, gaps, strict=True):
+            lower = sum(knot <= gap for knot in shape.knots) - 1
+            here, low, high = shape.ratio ** min(gap, shape.farthest), at[lower], at[lower + 1]
+            share = (here - high) / (low - high)
+            row[lower] = number(share)
+            # in doubles 1 − share would not be right to a relative 2^-48 near 0
+            row[lower + 1] = number(1 - share) if number is float else whole - row[lower]
+        return self._axes.setdefault((gaps, number), shares)
 
 
 @dataclass(frozen=True)
@@ -115,16 +162,14 @@ class _Case:
         ends = {gap for bend in bends for gap in (bend, bend - self.moved[place])}
         return sorted({least, *(end for end in ends if end >= least)})
 
-    def compare(
-        self, shape: Shape, weights: _Weights, ratio: Fraction, slack: Fraction, exactly: bool
-    ) -> int:
+    def compare(self, rows: _Rows, ratio: Fraction, slack: Fraction, exactly: bool) -> int:
         """Compare all corners; their number."""
-        gaps = [self.ends(shape, place) for place in range(shape.answers - 1)]
+        gaps = [self.ends(rows.shape, place) for place in range(rows.shape.answers - 1)]
         corners = 0
-        for block in self._blocks(shape, gaps):
-            if exactly or not self._clear(shape, weights.floats, ratio, slack, block):
-                for corner in self._unclear(shape, weights.exact, ratio, slack, block):
-                    self._compare(shape, weights.exact, ratio, slack, corner)
+        for block in self._blocks(rows.shape, gaps):
+            if exactly or not self._clear(rows, ratio, slack, block):
+                for corner in self._unclear(rows, ratio, slack, block):
+                    self._compare(rows, ratio, slack, corner)
             corners += math.prod(len(ends) for ends in block)
         return corners
 
@@ -143,42 +188,38 @@ class _Case:
                         block[place] = [gap for gap in gaps[place] if gap >= end]
             yield block
 
-    def _clear(
-        self, shape: Shape, floats: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
-    ) -> bool:
-        here, there = self._ends(shape, floats, gaps, float)
+    def _clear(self, rows: _Rows, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]) -> bool:
+        here, there = self._ends(rows, gaps, float)
         factor, limit = float(ratio) * (1 - 3 * _CLEAR), float(slack) * (1 - _CLEAR)
         for more, less in ((here, there), (there, here)):
             if limit:
                 over = more * (1 + _CLEAR) - factor * less
-                if (np.maximum(over, 0.0).sum(axis=-1) > limit).any():
+                if (np.maximum(over, 0.0).sum(axis=0) > limit).any():
                     return False
             elif (more > factor * less).any():
                 return False
         return True
 
     def _unclear(
-        self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
+        self, rows: _Rows, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
     ) -> Iterator[Corner]:
         """The corners that shares of ``_BITS`` bits do not decide."""
-        here, there = self._ends(shape, weights, gaps, _in_bits)
-        axes = shape.answers - 1
+        here, there = self._ends(rows, gaps, _in_bits)
+        axes, total = rows.shape.answers - 1, int(rows.stored[0].sum())
         scale = 1 << _BITS * axes
-        error = (ratio.numerator + ratio.denominator) * axes * _total(weights) * scale
+        error = (ratio.numerator + ratio.denominator) * axes * total * scale
         error = (error >> _BITS + 1) + 1
         limit = math.floor(ratio.denominator * slack * scale)
-        doubtful = np.zeros(here.shape[:-1], dtype=bool)
+        doubtful = np.zeros(here.shape[1:], dtype=bool)
         for more, less in ((here, there), (there, here)):
             over = ratio.denominator * more - ratio.numerator * less + error
-            doubtful |= (np.maximum(over, 0).sum(axis=-1) > limit).astype(bool)
+            doubtful |= (np.maximum(over, 0).sum(axis=0) > limit).astype(bool)
         for corner in np.argwhere(doubtful):
             yield tuple(ends[i] for ends, i in zip(gaps, corner, strict=True))
 
-    def _compare(
-        self, shape: Shape, weights: Any, ratio: Fraction, slack: Fraction, corner: Corner
-    ) -> None:
+    def _compare(self, rows: _Rows, ratio: Fraction, slack: Fraction, corner: Corner) -> None:
         """Refuse the table if at this corner one end exceeds the other, in exact fractions."""
-        here, there = self._ends(shape, weights, [[gap] for gap in corner], Fraction)
+        here, there = self._ends(rows, [[gap] for gap in corner], Fraction)
         for more, less in ((here, there), (there, here)):
             excess = np.maximum(more - ratio * less, 0).sum() - slack
             if excess > 0:
@@ -188,20 +229,18 @@ class _Case:
                     f"{float(excess / more.sum()):.3g}"
                 )
 
-    def _ends(
-        self, shape: Shape, weights: Any, gaps: Sequence[Sequence[int]], number: Number
-    ) -> tuple[Any, Any]:
+    def _ends(self, rows: _Rows, gaps: Sequence[Sequence[int]], number: Number) -> tuple[Any, Any]:
         """The rows at the corners and those of their neighbours, answers and gaps in one order."""
-        here = _blend(weights, [_axis(shape, tuple(ends), number) for ends in gaps])
-        axes: list[Any] = [None] * (shape.answers - 1)
-        order = [0] * (shape.answers - 1)  # for each gap here the axis it has there
+        places = rows.shape.answers - 1
+        other: list[list[int]] = [[]] * places
+        order = [0] * places  # for each gap here the axis it has there
         for place, to in enumerate(self.goes_to[1:]):
             axis = to if to else self.goes_to[0]  # the new leader leaves room for the old one
-            ends = [gap + self.moved[place] for gap in gaps[place]] if to else [self.old_leader]
-            axes[axis - 1] = _axis(shape, tuple(ends), number)
-            order[place] = axis - 1
-        there = _blend(weights, axes).transpose((*order, shape.answers - 1))
-        return here, there[..., list(self.goes_to)]
+            moved = [gap + self.moved[place] for gap in gaps[place]]
+            other[axis - 1] = moved if to else [self.old_leader]
+            order[place] = axis
+        there = rows.blend(other, number).transpose((0, *order))
+        return rows.blend(gaps, number), there[list(self.goes_to)]
 
 
 def _cases(shape: Shape) -> Iterator[_Case]:
@@ -255,60 +294,34 @@ def _seen_from_leader(shape: Shape, counts: Sequence[int]) -> tuple[list[int], l
     return swapped, [counts[leader] - count for count in counts]
 
 
-def _spread(shape: Shape, rows: Sequence[Sequence[int]]) -> Any:
-    """The rows over all choices of knots, by position; equal gaps must have equal weights."""
-    size, knots = shape.answers, range(len(shape.knots) + 1)
-    weights = np.empty((len(knots),) * (size - 1) + (size,), dtype=object)
-    stored = iter(rows)
-    known: dict[Any, dict[Any, int]] = {}
-    for choice in itertools.product(knots, repeat=size - 1):
-        names: list[Any] = [  # an answer goes by its position where that counts, else by its gap
-            (knot, place if knot < shape.labelled else None) for place, knot in enumerate(choice)
-        ]
-        if shape.ties == "any leader":
-            names = ["leader" if knot == 0 else (knot, None) for knot in choice]
-        free = [knot for knot in choice if knot >= shape.labelled]
-        key = (tuple(n for n in names if n[1] is not None), tuple(sorted(free)))
-        if free == sorted(free):
-            row = next(stored)
-            found = dict(zip(["leader", *names], row, strict=True))
-            if [found["leader"], *(found[name] for name in names)] != list(row):
-                raise InvalidMechanism(f"equal gaps must have equal weights, got {row}")
-            known[key] = found
-        weights[choice] = [known[key]["leader"], *(known[key][name] for name in names)]
-    return weights
+def _choices(shape: Shape) -> tuple[Any, Any, Any]:
+    """All choices of knots in order; for each where its places stand in a row, and that row's.
+
+    A labelled knot stays. The others, which are told apart by their gaps alone, stand in rising
+    order in the places that they have together.
+    """
+    places, knots = shape.answers - 1, len(shape.knots) + 1
+    choices = np.indices((knots,) * places).reshape(places, -1).T
+    labelled = choices < shape.labelled
+    given = np.where(labelled, knots + np.arange(places), choices)
+    sources = np.argsort(given, axis=1, kind="stable")
+    targets = np.argsort(labelled, axis=1, kind="stable")
+    stands, arranged = np.empty_like(choices), np.empty_like(choices)
+    np.put_along_axis(stands, sources, targets, axis=1)
+    np.put_along_axis(arranged, stands, choices, axis=1)
+    return choices, stands, arranged
+
+
+def _spread(shape: Shape, stored: Any) -> Any:
+    """The rows over all choices of knots: an axis for each gap, positions last."""
+    choices, stands, arranged = _choices(shape)
+    sides = (len(shape.knots) + 1,) * (shape.answers - 1)
+    number = np.cumsum((choices == arranged).all(axis=1)) - 1
+    row = number[np.ravel_multi_index(tuple(arranged.T), sides)]
+    place = np.insert(stands + 1, 0, 0, axis=1)
+    return stored[row[:, None], place].reshape(*sides, shape.answers)
 
 
 def _in_bits(share: Fraction) -> int:
     """A share in units of 2^-128, to the nearest."""
     return round(share * (1 << _BITS))
-
-
-def _total(weights: Any) -> int:
-    """What every row sums to."""
-    return int(weights[(0,) * (weights.ndim - 1)].sum())
-
-
-@lru_cache(maxsize=4096)
-def _axis(shape: Shape, gaps: tuple[int, ...], number: Number) -> Any:
-    """For each gap the shares of all knots, as such numbers: those around it have some."""
-    at = [*(shape.ratio**knot for knot in shape.knots), Fraction(0)]
-    whole = number(Fraction(1))
-    shares = np.zeros((len(gaps), len(at)), dtype=float if number is float else object)
-    for row, gap in zip(shares, gaps, strict=True):
-        lower = sum(knot <= gap for knot in shape.knots) - 1
-        here, low, high = shape.ratio ** min(gap, shape.farthest), at[lower], at[lower + 1]
-        share = (here - high) / (low - high)
-        row[lower] = number(share)
-        # in doubles 1 − share would not be right to a relative 2^-48 near 0
-        row[lower + 1] = number(1 - share) if number is float else whole - row[lower]
-    return shares
-
-
-def _blend(weights: Any, axes: Sequence[Any]) -> Any:
-    """Rows over the product of the axes, times what the shares of an axis sum to."""
-    for place, shares in reversed(list(enumerate(axes))):
-        before, after = weights.shape[:place], weights.shape[place + 1 :]
-        flat = weights.reshape(math.prod(before), weights.shape[place], -1)
-        weights = (shares @ flat).reshape(*before, len(shares), *after)
-    return weights
