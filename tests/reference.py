@@ -302,11 +302,10 @@ def margin_row(total: int, steps: Sequence[int], margins: Sequence[int]) -> Weig
 
 def histograms(groups: int, records: int) -> list[tuple[int, ...]]:
     """Every way to spread exactly ``records`` records over ``groups`` groups."""
-    return [
-        counts
-        for counts in itertools.product(range(records + 1), repeat=groups)
-        if sum(counts) == records
-    ]
+    if groups == 1:
+        return [(records,)]
+    firsts = range(records + 1)
+    return [(n, *rest) for n in firsts for rest in histograms(groups - 1, records - n)]
 
 
 def one_substituted(counts: Sequence[int]) -> set[tuple[int, ...]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import defaultdict
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +25,7 @@ from rainbowdp.solver import Solution, Solver
 from rainbowdp.standing import Ties
 from rainbowdp.table_program import _just_above, make_table, shape_for
 from rainbowdp.table_store import fetch_table
-from reference_votes import Vote
+from reference_votes import Counts, Vote
 
 BOTH = pytest.mark.parametrize("neighbours", ["substituted", "added or removed"])
 TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
@@ -73,13 +75,16 @@ def test_a_fraction_is_near_just_above_a_simple_one(value: float) -> None:
 # how good
 
 
-def least_mean_error(
-    votes: list[tuple[int, ...]], counted: list[tuple[int, ...]], vote: Vote, epsilon: float
-) -> float:
-    """The least mean error on the counted ones of these votes, ties to the first listed."""
+def least_mean_error(weights: dict[Counts, float], vote: Vote, epsilon: float) -> float:
+    """The least mean error that any mechanism has on these votes, ties to the first listed.
+
+    Where records come and go, votes that differ by as many records for every answer are one: no
+    mechanism is better in the mean over how many these are (docs/true-answer.md).
+    """
+    votes = sorted(weights)
     number = {counts: n for n, counts in enumerate(votes)}
     size = vote.answers
-    pairs = [(number[a], number[b]) for a, b in vote.edges(votes) if b in number]
+    pairs = [(number[a], number[b]) for a, b in seen_edges(vote, votes) if b in number]
     ends = np.array([pair for a, b in pairs for pair in ((a, b), (b, a))])
     rows = np.arange(len(ends) * size)
     places = np.arange(size)
@@ -95,8 +100,8 @@ def least_mean_error(
     )
     sums = sparse.kron(sparse.eye_array(len(votes)), np.ones((1, size)), format="csr")
     gain = np.zeros(width)
-    for counts in counted:
-        gain[number[counts] * size + counts.index(max(counts))] = 1 / len(counted)
+    for counts, weight in weights.items():
+        gain[number[counts] * size + counts.index(max(counts))] = weight
     solve: Any = linprog  # its types know no sparse arrays
     found = solve(
         -gain,
@@ -108,34 +113,54 @@ def least_mean_error(
         method="highs-ipm",
     )
     assert found.success, found.message
-    return 1 + float(found.fun)
+    return sum(weights.values()) + float(found.fun)
 
 
-def mean_error(vote: Vote, votes: list[tuple[int, ...]]) -> float:
+def seen_edges(vote: Vote, votes: list[Counts]) -> Iterator[tuple[Counts, Counts]]:
+    """All edges from these votes, by standing where records come and go."""
+    for a, b in vote.edges(votes):
+        yield (a, b) if vote.neighbours == "substituted" else (a, without_base(b))
+
+
+def without_base(counts: Counts) -> Counts:
+    """Less as many records for every answer as all of them have."""
+    return tuple(count - min(counts) for count in counts)
+
+
+def mean_error(weights: dict[Counts, float], vote: Vote) -> float:
     wrong = 0.0
-    for counts in votes:
+    for counts, weight in weights.items():
         row = vote.row(counts)
-        wrong += 1 - row[counts.index(max(counts))] / sum(row)
-    return wrong / len(votes)
+        wrong += weight * (1 - row[counts.index(max(counts))] / sum(row))
+    return wrong
+
+
+def votes_of(answers: int, records: int, neighbours: str) -> dict[Counts, float]:
+    """All votes of so many records, alike; where these are not known, of q sizes in a row.
+
+    The gaps tell the number of records modulo q, so a mechanism may always choose to be good for
+    one of these sizes and bad for the next.
+    """
+    if neighbours == "substituted":
+        votes = reference.histograms(answers, records)
+        return dict.fromkeys(votes, 1 / len(votes))
+    first = records - (answers - 1) // 2
+    weights: dict[Counts, float] = defaultdict(float)
+    for size in range(first, first + answers):
+        votes = reference.histograms(answers, size)
+        for counts in votes:
+            weights[without_base(counts)] += 1 / (answers * len(votes))
+    return dict(weights)
 
 
 def assert_near_the_best(
     answers: int, records: int, epsilon: str, neighbours: str, within: float
 ) -> None:
-    """For votes of so many records; where one may come or go, of a few more or fewer.
-
-    Then votes of one more or fewer are there, but do not count: else the best mechanism would
-    make use of that nothing comes or goes beyond.
-    """
     table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "first listed")
-    reach = 0 if neighbours == "substituted" else 2 if answers == 6 else 3
-    sizes = range(records - reach, records + reach + 1)
-    votes = [vote for size in sizes for vote in reference.histograms(answers, size)]
-    counted = [vote for vote in votes if abs(sum(vote) - records) <= max(0, reach - 1)]
-    vote = Vote.of(table)
-    least = least_mean_error(votes, counted, vote, float(epsilon))
-    assert least <= mean_error(vote, counted) + 1e-7
-    assert mean_error(vote, counted) <= within * least
+    vote, weights = Vote.of(table), votes_of(answers, records, neighbours)
+    least, ours = least_mean_error(weights, vote, float(epsilon)), mean_error(weights, vote)
+    assert least <= ours + 1e-7
+    assert ours <= within * least
 
 
 @BOTH
@@ -155,9 +180,7 @@ def assert_near_the_best(
 def test_small_votes_are_within_five_per_cent_of_the_best(
     answers: int, records: int, epsilon: str, neighbours: str
 ) -> None:
-    """But 7 %, where a record may come or go and a vote of few must also serve all others."""
-    coarse = (answers, epsilon, neighbours) == (4, "0.3", "added or removed")
-    assert_near_the_best(answers, records, epsilon, neighbours, 1.07 if coarse else 1.05)
+    assert_near_the_best(answers, records, epsilon, neighbours, 1.05)
 
 
 @pytest.mark.slow
@@ -178,6 +201,23 @@ def test_votes_of_three_dozen_are_within_two_per_cent_of_the_best(
     epsilon: str, neighbours: str
 ) -> None:
     assert_near_the_best(3, 36, epsilon, neighbours, 1.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epsilon", ["0.05", "0.1"])
+def test_no_mechanism_serves_votes_of_all_sizes_much_better(epsilon: str) -> None:
+    """Where the best for one size is bad for others: errors beside the least, in the mean."""
+    table, _ = fetch_table(3, rb.DP(epsilon), "added or removed", "first listed")
+    vote, sizes = Vote.of(table), (18, 36, 72)
+    weights: dict[Counts, float] = defaultdict(float)
+    for records in sizes:
+        alone = votes_of(3, records, "added or removed")
+        least = least_mean_error(alone, vote, float(epsilon))
+        for counts, weight in alone.items():
+            weights[counts] += weight / least / len(sizes)
+    together = least_mean_error(weights, vote, float(epsilon))
+    ours = mean_error(weights, vote)
+    assert 1 < together <= ours <= 1.02 * together
 
 
 def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list[float]:
