@@ -14,8 +14,8 @@ import math
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 import opendp.prelude as opendp
@@ -38,6 +38,8 @@ from rainbowdp.lifted import fixed_point, lifted
 from rainbowdp.program import program
 from rainbowdp.questions.base import NEIGHBOURS, Neighbours
 from rainbowdp.standing import TIES
+
+Counts: TypeAlias = tuple[int, ...]
 
 CASES = ((2, 30, "1"), (3, 20, "0.3"), (3, 20, "1"), (3, 20, "2"),
          (4, 12, "0.3"), (4, 12, "1"), (4, 12, "1.5"), (6, 6, "2"))  # fmt: skip
@@ -74,30 +76,37 @@ def error(maker: Maker, answers: int, records: int, promise: rb.DP) -> float | N
     return found["it"].mean_error
 
 
+def graph_of(
+    answers: int, counts: Iterable[Counts], changed: Callable[[Counts], Iterable[Counts]]
+) -> rb.RainbowGraph:
+    """These counts, joined where ``changed``; the true answer is the region and comes first."""
+    names = question(answers).answers
+    labels = {row: names[row.index(max(row))] for row in counts}
+    orders = {a: (a, *(b for b in names if b != a)) for a in names}
+    edges = [(row, other) for row in labels for other in changed(row) if other in labels]
+    return rb.RainbowGraph(edges, orders, names, labels=labels)
+
+
 def graph_of_histograms(answers: int, records: int) -> rb.RainbowGraph:
-    """Histograms of exactly ``records`` records; the true answer is the region and comes first."""
-    poll = question(answers)
-    counts = [tuple(row) for row in histograms(poll, records).tolist()]
-    labels = {row: poll.answers[row.index(max(row))] for row in counts}
-    orders = {a: (a, *(b for b in poll.answers if b != a)) for a in poll.answers}
-
-    def edges() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        for row in counts:
-            for i, j in itertools.permutations(range(answers), 2):
-                if row[i]:
-                    moved = list(row)
-                    moved[i] -= 1
-                    moved[j] += 1
-                    yield row, tuple(moved)
-
-    return rb.RainbowGraph(list(edges()), orders, poll.answers, labels=labels)
+    """Histograms of exactly ``records`` records, one substituted."""
+    counts = [tuple(row) for row in histograms(question(answers), records).tolist()]
+    return graph_of(answers, counts, substituted)
 
 
-def least_error(graph: rb.RainbowGraph, promise: rb.DP) -> float:
+def substituted(row: Counts) -> Iterator[Counts]:
+    for i, j in itertools.permutations(range(len(row)), 2):
+        if row[i]:
+            yield tuple(n - (v == i) + (v == j) for v, n in enumerate(row))
+
+
+def least_error(
+    graph: rb.RainbowGraph, promise: rb.DP, weights: Mapping[Counts, float] | None = None
+) -> tuple[float, dict[Counts, float]]:
     """The least mean error of any mechanism, by a linear program that shares nothing with ours.
 
     Variables p_v(d), and for δ > 0 a slack z_v for each directed edge:
-    p_v(d) − e^ε·p_v(d′) ≤ z_v, Σ_v z_v ≤ δ.
+    p_v(d) − e^ε·p_v(d′) ≤ z_v, Σ_v z_v ≤ δ. All datasets count alike without ``weights``. Also
+    the error at each dataset.
     """
     answers = len(graph.answers)
     size, edges = len(graph), graph.edge_positions()
@@ -109,9 +118,10 @@ def least_error(graph: rb.RainbowGraph, promise: rb.DP) -> float:
     close: Any = sparse.csr_array(
         (ones, (rows, first)), shape=shape
     ) - promise.ratio * sparse.csr_array((ones, (rows, second)), shape=shape)
-    gain = np.zeros(size * answers)
     true = [graph.answers.index(graph.rainbow(d)[0]) for d in graph.datasets]
-    gain[np.arange(size) * answers + true] = -1 / size
+    true_columns = np.arange(size) * answers + true
+    gain = np.zeros(size * answers)
+    gain[true_columns] = [-weights[d] if weights else -1 / size for d in graph.datasets]
     total: Any = sparse.kron(sparse.eye_array(size), np.ones((1, answers)), format="csr")
     limits = np.zeros(len(first))
     if promise.delta:
@@ -121,9 +131,10 @@ def least_error(graph: rb.RainbowGraph, promise: rb.DP) -> float:
         total = sparse.hstack([total, sparse.csr_array((size, len(first)))])
         gain = np.concatenate([gain, np.zeros(len(first))])
     found = linprog(gain, close.tocsc(), limits, total.tocsc(), np.ones(size), method="highs-ipm")
-    if found.status != 0 or found.fun is None:
+    if found.status != 0 or found.fun is None or found.x is None:
         raise SystemExit(f"the linear program stopped: {found.message}")
-    return float(1 + found.fun)
+    errors = dict(zip(graph.datasets, (1 - found.x[true_columns]).tolist(), strict=True))
+    return float(found.fun - gain.sum()), errors
 
 
 def opendp_error(answers: int, records: int, promise: rb.DP) -> tuple[float, float]:
@@ -184,7 +195,7 @@ def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], del
         graph = graph_of_histograms(answers, records)
         cells += [shown(on_graph(graph, promise, s)) for s in (permute_and_flip, None)]
         found, taken = timed(lambda g=graph, p=promise: 1 - program(g, p).objective / len(g))  # type: ignore[misc]
-        again, slow = timed(lambda g=graph, p=promise: least_error(g, p))  # type: ignore[misc]
+        again, slow = timed(lambda g=graph, p=promise: least_error(g, p)[0])  # type: ignore[misc]
         if abs(found - again) > 1e-6:
             raise SystemExit(f"rainbowdp.program has {found:.8f} and SciPy {again:.8f}")
         cells += [shown(found), f"{taken:.1f}", f"{slow:.1f}"]
@@ -255,7 +266,7 @@ def more_table() -> None:
         ours, flipped = (
             error(maker, answers, records, promise) for maker in (table_of, permute_and_flip)
         )
-        least = least_error(graph_of_histograms(answers, records), promise)
+        least, _ = least_error(graph_of_histograms(answers, records), promise)
         assert ours is not None
         cells = (
             f"{shown(flipped)} | {shown(ours)} | {shown(least)} | {100 * (ours / least - 1):.1f} %"

@@ -204,20 +204,20 @@ def test_votes_of_three_dozen_are_within_two_per_cent_of_the_best(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", ["0.05", "0.1"])
-def test_no_mechanism_serves_votes_of_all_sizes_much_better(epsilon: str) -> None:
+def test_no_mechanism_serves_votes_of_all_sizes_much_better() -> None:
     """Where the best for one size is bad for others: errors beside the least, in the mean."""
-    table, _ = fetch_table(3, rb.DP(epsilon), "added or removed", "first listed")
+    epsilon = 0.1
+    table, _ = fetch_table(3, rb.DP("0.1"), "added or removed", "first listed")
     vote, sizes = Vote.of(table), (18, 36, 72)
     weights: dict[Counts, float] = defaultdict(float)
     for records in sizes:
         alone = votes_of(3, records, "added or removed")
-        least = least_mean_error(alone, vote, float(epsilon))
+        least = least_mean_error(alone, vote, epsilon)
         for counts, weight in alone.items():
             weights[counts] += weight / least / len(sizes)
-    together = least_mean_error(weights, vote, float(epsilon))
+    together = least_mean_error(weights, vote, epsilon)
     ours = mean_error(weights, vote)
-    assert 1 < together <= ours <= 1.02 * together
+    assert 1 < together <= ours <= 1.01 * together
 
 
 def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list[float]:

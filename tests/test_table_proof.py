@@ -218,6 +218,27 @@ def test_equal_gaps_have_equal_weights(ties: Ties, row: tuple[int, ...]) -> None
         assert not holds(rb.DP(50), MarginTable(shape, 30, tuple(changed)), exactly=True)
 
 
+@pytest.mark.parametrize(
+    ("answers", "farthest", "ratio", "total"),
+    [
+        (2, 60, Fraction(1, 2), 30),
+        (2, 5, 1 - Fraction(1, 10**16), 30),
+        (2, 5, Fraction(1, 2), 10**300),
+        (10, 1, Fraction(1, 2), 30),
+    ],
+)
+def test_what_doubles_cannot_hold_is_refused(
+    answers: int, farthest: int, ratio: Fraction, total: int
+) -> None:
+    """There the doubles that a proof begins with would be nothing or too coarse."""
+    shape = Shape(answers, "substituted", "any leader", (0,), farthest, ratio, 0)
+    row = (total // answers,) * answers
+    table = MarginTable(shape, total, (row,) * len(shape.states))
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_table(rb.DP(9), table)
+    reference.assert_one_sentence(caught.value, "2^900")
+
+
 def test_only_epsilon_and_delta_are_proved() -> None:
     table, _ = fetch_table(2, rb.DP(1), "substituted", "first listed")
     with pytest.raises(rb.InvalidMechanism) as caught:

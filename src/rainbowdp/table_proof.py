@@ -48,6 +48,7 @@ _MANY = 10**9  # a count with room below it for every gap that is looked at
 _CLEAR = 2.0**-40
 _BITS = 128  # of a share
 _BLOCK = 1 << 16  # corners compared at once
+_MOST_ANSWERS, _LEAST, _MOST = 9, Fraction(1, 1 << 50), 1 << 900
 _remembered: dict[str, Proof] = {}
 
 
@@ -66,6 +67,7 @@ def prove_table(guarantee: Guarantee, table: MarginTable, *, exactly: bool = Fal
         raise InvalidMechanism(f"a row of a margin table must have {shape.answers} weights")
     if check_rows(table.rows) != table.total:
         raise InvalidMechanism(f"the rows of a margin table must sum to {table.total}")
+    _check_range(table)
     rows = _Rows(shape, np.array(table.rows, dtype=object))
     rows.check_equal_gaps()
     ((ratio, delta),) = lines_of(guarantee)
@@ -74,6 +76,20 @@ def prove_table(guarantee: Guarantee, table: MarginTable, *, exactly: bool = Fal
         corners += case.compare(rows, ratio, delta * table.total, exactly)
     statement = f"{corners} corners of a margin table with total weight {table.total}"
     return _remembered.setdefault(digest, Proof(guarantee, corners, statement))
+
+
+def _check_range(table: MarginTable) -> None:
+    """Refuse a table for which doubles would overflow or underflow.
+
+    A share that is not 0 is at least (1 − r)·r^farthest, so a weight at least 2^-800.
+    """
+    shape = table.shape
+    small = min(shape.ratio**shape.farthest, 1 - shape.ratio)
+    if shape.answers > _MOST_ANSWERS or small < _LEAST or table.total > _MOST:
+        raise InvalidMechanism(
+            f"a margin table can be proved for up to {_MOST_ANSWERS} answers where ratio^farthest "
+            f"and 1 − ratio are at least 2^-50 and the total at most 2^900"
+        )
 
 
 def digest_of(guarantee: Guarantee, table: MarginTable) -> str:
