@@ -254,6 +254,39 @@ def test_never_below_permute_and_flip_where_leaders_share(
 
 
 @pytest.mark.parametrize(
+    ("answers", "epsilon", "neighbours"),
+    [
+        (3, "0.05", "added or removed"),
+        (3, "1", "substituted"),
+        (4, "0.3", "added or removed"),
+        (4, "0.3", "substituted"),
+        (5, "0.05", "added or removed"),
+        (5, "1", "added or removed"),
+        (6, "0.05", "added or removed"),
+        (6, "0.3", "added or removed"),
+        (6, "1", "added or removed"),
+    ],
+)
+@pytest.mark.parametrize("records", [2, 3, 5, 8])
+def test_no_worse_than_permute_and_flip_where_the_first_listed_is_right(
+    answers: int, epsilon: str, neighbours: str, records: int
+) -> None:
+    """In the mean, since permute-and-flip draws among those who lead; from two records on."""
+    table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "first listed")
+    votes = reference.histograms(answers, records)
+    alike = dict.fromkeys(votes, 1 / len(votes))
+    step = 2 if neighbours == "substituted" else 1
+    known: dict[Counts, list[float]] = {}
+    wrong = 0.0
+    for counts in votes:  # answers are interchangeable to it
+        turned = tuple(sorted(counts, reverse=True))
+        if turned not in known:
+            known[turned] = permute_and_flip(turned, float(epsilon), step)
+        wrong += (1 - known[turned][0]) / len(votes)
+    assert mean_error(alike, Vote.of(table)) <= wrong
+
+
+@pytest.mark.parametrize(
     ("epsilon", "neighbours"),
     [
         ("2", "substituted"),

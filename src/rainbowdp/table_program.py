@@ -44,8 +44,9 @@ TOTAL = 60 << 56  # a multiple of 1, 2, …, 6, so that leaders can share evenly
 
 # How many knots there are for 2, 3, … answers, and how many of them are labelled: where a gap is
 # worth much, that is for a large ε, and else. What is near a tie matters more for a large ε, and
-# knots that are farther apart than a record make slow programs.
-_LARGE_UNIT = 2.5
+# knots that are farther apart than a record make slow programs. Where records come and go, who
+# comes first matters more than many knots do.
+_LARGE_UNIT = 4.0
 _SIZES = {
     "any leader": {
         2: ((24, 0), (24, 0)),
@@ -54,12 +55,19 @@ _SIZES = {
         5: ((8, 0), (8, 0)),
         6: ((6, 0), (6, 0)),
     },
-    "first listed": {
+    "substituted": {
         2: ((24, 24), (24, 24)),
         3: ((20, 20), (20, 20)),
         4: ((9, 5), (8, 2)),
         5: ((6, 2), (6, 2)),
         6: ((4, 2), (4, 1)),
+    },
+    "added or removed": {
+        2: ((24, 24), (24, 24)),
+        3: ((20, 20), (20, 20)),
+        4: ((4, 4), (8, 4)),
+        5: ((3, 3), (3, 3)),
+        6: ((2, 2), (2, 2)),
     },
 }
 _REACH = {2: 2.0, 3: 2.0, 4: 2.0}  # in units; for more answers it would cost minutes
@@ -111,7 +119,8 @@ def shape_for(answers: int, epsilon: float, neighbours: str, ties: Ties) -> Shap
     gap by two), 1/ε where one is added or removed. Gaps count up to r^gap = 2^-40.
     """
     unit = (2 if neighbours == "substituted" else 1) / epsilon
-    size, labelled = _SIZES[ties][answers][unit > _LARGE_UNIT]
+    sizes = _SIZES[ties if ties == "any leader" else neighbours]
+    size, labelled = sizes[answers][unit > _LARGE_UNIT]
     size = min(size, 2 + int(_FARTHEST_KNOT * unit))
     knots = _knots(size, _REACH.get(answers, 0.0) * unit)
     farthest = max(knots[-1] + 1, math.ceil(_FARTHEST * unit))
