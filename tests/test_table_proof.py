@@ -218,6 +218,14 @@ def test_equal_gaps_have_equal_weights(ties: Ties, row: tuple[int, ...]) -> None
         assert not holds(rb.DP(50), MarginTable(shape, 30, tuple(changed)), exactly=True)
 
 
+def test_leaders_of_a_tie_have_equal_weights() -> None:
+    """Else it would matter which of them is seen as the leader."""
+    shape = Shape(3, "substituted", "any leader", (0,), 3, Fraction(1, 2), 0)
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_table(rb.DP(50), MarginTable(shape, 30, ((10, 10, 10), (12, 9, 9), (10, 10, 10))))
+    reference.assert_one_sentence(caught.value, "equal weights")
+
+
 @pytest.mark.parametrize(
     ("answers", "farthest", "ratio", "total"),
     [
