@@ -88,7 +88,7 @@ def _check_range(table: MarginTable) -> None:
     if shape.answers > _MOST_ANSWERS or small < _LEAST or table.total > _MOST:
         raise InvalidMechanism(
             f"a margin table can be proved for up to {_MOST_ANSWERS} answers where ratio^farthest "
-            f"and 1 − ratio are at least 2^-50 and the total at most 2^900"
+            "and 1 − ratio are at least 2^-50 and the total at most 2^900"
         )
 
 
@@ -125,8 +125,9 @@ class _Rows:
             else:
                 same = (choices[:, other - 1] == 0) & (self.shape.ties == "any leader")
             wrong = same & (self.stored[:, one] != self.stored[:, other])
-            for row in self.stored[wrong]:
-                raise InvalidMechanism(f"equal gaps must have equal weights, got {tuple(row)}")
+            if wrong.any():
+                row = tuple(self.stored[wrong][0])
+                raise InvalidMechanism(f"equal gaps must have equal weights, got {row}")
 
     @cached_property
     def _exact(self) -> Any:
