@@ -57,19 +57,8 @@ def test_knots_rise_and_adapt(answers: int, epsilon: float, neighbours: str, tie
 @given(st.floats(0.01, 0.99))
 def test_a_fraction_just_above(value: float) -> None:
     found = _just_above(value)
-    assert 0 <= found - Fraction(value) <= Fraction(1, 10**9)
-    assert found.denominator < 1 << 31
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 0.3, 0.5, 1, 2])
-def test_the_fraction_is_near_for_everyday_epsilons(epsilon: float) -> None:
-    for value in (math.exp(-epsilon), math.exp(-epsilon / 2)):
-        assert 0 <= _just_above(value) - Fraction(value) < Fraction(1, 10**8)
-
-
-@pytest.mark.parametrize("value", [0.5000001, 0.3333334, 0.01])
-def test_a_fraction_is_near_just_above_a_simple_one(value: float) -> None:
-    assert _just_above(value) - Fraction(value) < Fraction(1, 10**5)
+    assert 0 <= found - Fraction(value) <= Fraction(1, 10**11)
+    assert found.denominator < 1 << 38
 
 
 # how good
@@ -234,13 +223,22 @@ def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list
 
 @BOTH
 @pytest.mark.parametrize(
-    ("answers", "records"), [(2, 30), (3, 21), pytest.param(4, 10, marks=pytest.mark.slow)]
+    ("answers", "epsilon", "records"),
+    [
+        (2, "0.05", 30),
+        (2, "1", 30),
+        (3, "0.05", 21),
+        (3, "0.3", 21),
+        (3, "1", 21),
+        (3, "4", 21),
+        pytest.param(4, "0.3", 10, marks=pytest.mark.slow),
+        pytest.param(4, "1", 10, marks=pytest.mark.slow),
+    ],
 )
-@pytest.mark.parametrize("epsilon", ["0.3", "1"])
 def test_never_below_permute_and_flip_where_leaders_share(
-    answers: int, records: int, epsilon: str, neighbours: str
+    answers: int, epsilon: str, records: int, neighbours: str
 ) -> None:
-    """But for a few 1e-8: the mixing, and a ratio that is a little above e^−ε."""
+    """But for the mixing, and a ratio that is a little above e^−ε."""
     table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "any leader")
     vote = Vote.of(table)
     step = 2 if neighbours == "substituted" else 1
@@ -248,7 +246,7 @@ def test_never_below_permute_and_flip_where_leaders_share(
         leads = [v for v in range(answers) if counts[v] == max(counts)]
         flipped = permute_and_flip(counts, float(epsilon), step)
         ours = vote.row(counts)
-        assert sum(ours[v] for v in leads) / sum(ours) >= sum(flipped[v] for v in leads) - 5e-8, (
+        assert sum(ours[v] for v in leads) / sum(ours) >= sum(flipped[v] for v in leads) - 1e-9, (
             counts
         )
 

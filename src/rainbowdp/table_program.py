@@ -4,7 +4,7 @@ Variables are the probabilities at the knots. Their objective is the probability
 answer, averaged over votes of many sizes; ``table_proof`` says which pairs of neighbouring rows are
 enough for privacy. With δ each pair has a condition for every set of answers; these are added as
 they are violated. The probability of the leader is nowhere below that of permute-and-flip, which is
-linear in each r^gap and so a feasible table itself.
+linear in each r^gap and so a feasible table itself; where the program gains nothing, it is taken.
 
 The solver's floats are not private. They are mixed with the uniform row, rounded down to
 integers with the rest given to the leader, and proved; the mixing grows until the proof holds.
@@ -75,7 +75,8 @@ _FARTHEST_KNOT = 7.0  # in units; beyond it there is less than a thousandth to g
 _FARTHEST = 40 * math.log(2)
 _ROUNDS = 60
 _GAP, _TOLERANCE, _MOST_VIOLATION = 1e-5, 1e-9, 1e-7
-_FLOOR = 1e-8  # below permute-and-flip; less is no room for the solver
+_FLOOR = 1e-10  # below permute-and-flip; less is no room for the solver
+_WORTH = 1e-8  # what gains less than this on permute-and-flip is no better
 _NEGLIGIBLE = 1e-9  # a condition with such coefficients is kept by the mixing
 _LEAST_MIXING, _MOST_MIXING = 2.0**-37, 2.0**-19
 
@@ -150,7 +151,7 @@ def _knots(size: int, reach: float) -> tuple[int, ...]:
 
 
 def _just_above(value: float) -> Fraction:
-    """A fraction with few digits at most 1e-9 above ``value``, which is between 0 and 1.
+    """A fraction with few digits at most 1e-11 above ``value``, which is between 0 and 1.
 
     Among the fractions with denominators up to some power of two the nearest, or where that is
     below, its upper neighbour a/b: of all with a·q − p·b = 1 for the nearest p/q the one with the
@@ -163,7 +164,7 @@ def _just_above(value: float) -> Fraction:
             p, q = found.numerator, found.denominator
             b = most - (most + pow(p, -1, q)) % q if q > 1 else most
             found = Fraction(1 + p * b, q * b)
-        if found - wanted <= Fraction(1, 10**9):
+        if found - wanted <= Fraction(1, 10**11):
             return found
         most *= 2
 
@@ -387,6 +388,8 @@ def _solve(problem: _Problem, progress: Progress | None) -> Floats:
         )
         what = f"round {number + 1}, {problem.width} columns, {matrix.shape[0]} rows"
         values = _optimum(program, problem.gain, _prefixed(what, progress))
+        if problem.gain @ (values - flipped) < _WORTH:
+            return flipped
         below = leaders[values[leaders] < flipped[leaders] - 2 * _FLOOR]
         wrong = _violated(problem, values)
         if not wrong.shape[0] and not len(below):
