@@ -26,7 +26,7 @@ demo: $(VENV)/base
 	$(RUN)/python examples/ask.py
 
 test: $(VENV)/dev
-	$(RUN)/pytest -n auto
+	$(RUN)/pytest -n auto --dist worksteal
 
 check: $(VENV)/dev
 	$(RUN)/ruff check

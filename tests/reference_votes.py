@@ -152,12 +152,17 @@ def pairs_of_rows(
             yield q, p
 
 
-def excess(p: Sequence[int], q: Sequence[int], ratio: Fraction) -> Fraction:
-    """The least δ for which p is close to q with this e^ε."""
+def excess(p: Sequence[int], q: Sequence[int], ratio: Fraction) -> tuple[int, int]:
+    """The least δ for which p is close to q with this e^ε, as a fraction that is not reduced."""
     here, there = sum(p), sum(q)
     up, down = ratio.numerator * here, ratio.denominator * there
-    over = sum(max(0, down * a - up * b) for a, b in zip(p, q, strict=True))
-    return Fraction(over, down * here) if over else Fraction(0)
+    return sum(max(0, down * a - up * b) for a, b in zip(p, q, strict=True)), down * here
+
+
+def close(p: Sequence[int], q: Sequence[int], ratio: Fraction, delta: Fraction) -> bool:
+    """Whether p exceeds q by no more than e^ε and δ."""
+    over, whole = excess(p, q, ratio)
+    return over * delta.denominator <= delta.numerator * whole
 
 
 def tightest_ratio(vote: Vote, votes: Iterable[Counts]) -> Fraction:
@@ -172,4 +177,4 @@ def tightest_ratio(vote: Vote, votes: Iterable[Counts]) -> Fraction:
 def tightest_delta(vote: Vote, votes: Iterable[Counts], ratio: Fraction) -> Fraction:
     """The least δ for which all edges from ``votes`` are close with this e^ε."""
     pairs = pairs_of_rows(vote, vote.edges(votes))
-    return max((excess(p, q, ratio) for p, q in pairs), default=Fraction(0))
+    return max((Fraction(*excess(p, q, ratio)) for p, q in pairs), default=Fraction(0))

@@ -197,7 +197,7 @@ def test_no_mechanism_serves_votes_of_all_sizes_much_better() -> None:
     """Where the best for one size is bad for others: errors beside the least, in the mean."""
     epsilon = 0.1
     table, _ = fetch_table(3, rb.DP("0.1"), "added or removed", "first listed")
-    vote, sizes = Vote.of(table), (18, 36, 72)
+    vote, sizes = Vote.of(table), (18, 36, 54)
     weights: dict[Counts, float] = defaultdict(float)
     for records in sizes:
         alone = votes_of(3, records, "added or removed")
@@ -206,7 +206,7 @@ def test_no_mechanism_serves_votes_of_all_sizes_much_better() -> None:
             weights[counts] += weight / least / len(sizes)
     together = least_mean_error(weights, vote, epsilon)
     ours = mean_error(weights, vote)
-    assert 1 < together <= ours <= 1.01 * together
+    assert 1 < together <= ours <= 1.02 * together
 
 
 def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list[float]:
