@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -64,16 +64,14 @@ def test_a_fraction_just_above(value: float) -> None:
 # how good
 
 
-def least_mean_error(weights: dict[Counts, float], vote: Vote, epsilon: float) -> float:
-    """The least mean error that any mechanism has on these votes, ties to the first listed.
-
-    Where records come and go, votes that differ by as many records for every answer are one: no
-    mechanism is better in the mean over how many these are (docs/true-answer.md).
-    """
+def least_mean_error(
+    weights: dict[Counts, float], edges: Iterable[tuple[Counts, Counts]], epsilon: float
+) -> float:
+    """The least mean error that any mechanism has on these votes, ties to the first listed."""
     votes = sorted(weights)
     number = {counts: n for n, counts in enumerate(votes)}
-    size = vote.answers
-    pairs = [(number[a], number[b]) for a, b in seen_edges(vote, votes) if b in number]
+    size = len(votes[0])
+    pairs = [(number[a], number[b]) for a, b in edges if b in number]
     ends = np.array([pair for a, b in pairs for pair in ((a, b), (b, a))])
     rows = np.arange(len(ends) * size)
     places = np.arange(size)
@@ -105,17 +103,6 @@ def least_mean_error(weights: dict[Counts, float], vote: Vote, epsilon: float) -
     return sum(weights.values()) + float(found.fun)
 
 
-def seen_edges(vote: Vote, votes: list[Counts]) -> Iterator[tuple[Counts, Counts]]:
-    """All edges from these votes, by standing where records come and go."""
-    for a, b in vote.edges(votes):
-        yield (a, b) if vote.neighbours == "substituted" else (a, without_base(b))
-
-
-def without_base(counts: Counts) -> Counts:
-    """Less as many records for every answer as all of them have."""
-    return tuple(count - min(counts) for count in counts)
-
-
 def mean_error(weights: dict[Counts, float], vote: Vote) -> float:
     wrong = 0.0
     for counts, weight in weights.items():
@@ -125,21 +112,18 @@ def mean_error(weights: dict[Counts, float], vote: Vote) -> float:
 
 
 def votes_of(answers: int, records: int, neighbours: str) -> dict[Counts, float]:
-    """All votes of so many records, alike; where these are not known, of q sizes in a row.
+    """All votes of so many records, alike; where records come and go, of at most so many.
 
-    The gaps tell the number of records modulo q, so a mechanism may always choose to be good for
-    one of these sizes and bad for the next.
+    Then every number of records counts alike, but an empty table is a neighbour only.
     """
     if neighbours == "substituted":
         votes = reference.histograms(answers, records)
         return dict.fromkeys(votes, 1 / len(votes))
-    first = records - (answers - 1) // 2
-    weights: dict[Counts, float] = defaultdict(float)
-    for size in range(first, first + answers):
+    weights: dict[Counts, float] = {(0,) * answers: 0.0}
+    for size in range(1, records + 1):
         votes = reference.histograms(answers, size)
-        for counts in votes:
-            weights[without_base(counts)] += 1 / (answers * len(votes))
-    return dict(weights)
+        weights |= dict.fromkeys(votes, 1 / (records * len(votes)))
+    return weights
 
 
 def assert_near_the_best(
@@ -147,7 +131,8 @@ def assert_near_the_best(
 ) -> None:
     table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "first listed")
     vote, weights = Vote.of(table), votes_of(answers, records, neighbours)
-    least, ours = least_mean_error(weights, vote, float(epsilon)), mean_error(weights, vote)
+    least = least_mean_error(weights, vote.edges(weights), float(epsilon))
+    ours = mean_error(weights, vote)
     assert least <= ours + 1e-7
     assert ours <= within * least
 
@@ -173,40 +158,54 @@ def test_small_votes_are_within_five_per_cent_of_the_best(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("epsilon", "neighbours"),
-    [
-        ("0.05", "substituted"),
-        ("0.1", "substituted"),
-        ("0.3", "substituted"),
-        ("1", "substituted"),
-        ("2", "substituted"),
-        ("0.3", "added or removed"),
-        ("1", "added or removed"),
-        ("2", "added or removed"),
-    ],
-)
+@BOTH
+@pytest.mark.parametrize("epsilon", ["0.05", "0.08", "0.3", "1", "2"])
 def test_votes_of_three_dozen_are_within_two_per_cent_of_the_best(
     epsilon: str, neighbours: str
 ) -> None:
     assert_near_the_best(3, 36, epsilon, neighbours, 1.02)
 
 
-@pytest.mark.slow
-def test_no_mechanism_serves_votes_of_all_sizes_much_better() -> None:
-    """Where the best for one size is bad for others: errors beside the least, in the mean."""
-    epsilon = 0.1
-    table, _ = fetch_table(3, rb.DP("0.1"), "added or removed", "first listed")
-    vote, sizes = Vote.of(table), (18, 36, 54)
+@pytest.mark.parametrize(("epsilon", "within"), [("0.1", 1.04), ("0.3", 1.01), ("1", 1.001)])
+def test_little_is_lost_for_votes_of_one_size(epsilon: str, within: float) -> None:
+    """Where records come and go, votes with as many records more for every answer are one.
+
+    No mechanism is better in the mean over how many these are (docs/true-answer.md). Gaps tell the
+    number of records modulo q, so three sizes in a row.
+    """
     weights: dict[Counts, float] = defaultdict(float)
-    for records in sizes:
-        alone = votes_of(3, records, "added or removed")
-        least = least_mean_error(alone, vote, epsilon)
-        for counts, weight in alone.items():
-            weights[counts] += weight / least / len(sizes)
-    together = least_mean_error(weights, vote, epsilon)
-    ours = mean_error(weights, vote)
-    assert 1 < together <= ours <= 1.02 * together
+    for size in (19, 20, 21):
+        votes = reference.histograms(3, size)
+        for counts in votes:
+            weights[without_base(counts)] += 1 / (3 * len(votes))
+    table, _ = fetch_table(3, rb.DP(epsilon), "added or removed", "first listed")
+    vote = Vote.of(table)
+    edges = ((a, without_base(b)) for a, b in vote.edges(weights))
+    least = least_mean_error(weights, edges, float(epsilon))
+    assert least - 1e-7 <= mean_error(weights, vote) <= within * least
+
+
+def without_base(counts: Counts) -> Counts:
+    """Less as many records for every answer as all of them have."""
+    return tuple(count - min(counts) for count in counts)
+
+
+@pytest.mark.slow
+def test_no_mechanism_is_near_the_best_for_each_of_several_sizes() -> None:
+    """Six answers, ε = 2: one that is good for six records is bad for five and seven."""
+    sizes = [reference.histograms(6, size) for size in (5, 6, 7)]
+    nothing = {counts: 0.0 for votes in sizes for counts in votes}
+    edges = [
+        (counts, (*counts[:v], counts[v] + 1, *counts[v + 1 :]))
+        for counts in nothing
+        for v in range(6)
+    ]
+    beside = dict(nothing)
+    for votes in sizes:
+        alone = nothing | dict.fromkeys(votes, 1 / len(votes))
+        least = least_mean_error(alone, edges, 2.0)
+        beside |= dict.fromkeys(votes, 1 / (3 * len(votes) * least))
+    assert least_mean_error(beside, edges, 2.0) > 1.15
 
 
 def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list[float]:

@@ -65,16 +65,19 @@ _SIZES = {
     "added or removed": {
         2: ((24, 24), (24, 24)),
         3: ((20, 20), (20, 20)),
-        4: ((4, 4), (8, 4)),
-        5: ((3, 3), (3, 3)),
+        4: ((6, 6), (6, 6)),
+        5: ((4, 4), (4, 4)),
         6: ((2, 2), (2, 2)),
     },
 }
 _REACH = {2: 2.0, 3: 2.0, 4: 2.0}  # in units; for more answers it would cost minutes
 _FARTHEST_KNOT = 7.0  # in units; beyond it there is less than a thousandth to gain
 _FARTHEST = 40 * math.log(2)
+_LEAST_MEAN, _MOST_MEAN = 4, 64  # records of an answer, and units
+_TAIL = 12  # means; geometric numbers are hardly ever beyond
 _ROUNDS = 60
-_GAP, _TOLERANCE, _MOST_VIOLATION = 1e-5, 1e-9, 1e-7
+_GAP, _TOLERANCE = 1e-5, 1e-9
+_LITTLE, _MOST_VIOLATION = 1e-10, 1e-7  # little is what a mixing of q times this makes good
 _FLOOR = 1e-10  # below permute-and-flip; less is no room for the solver
 _WORTH = 1e-8  # what gains less than this on permute-and-flip is no better
 _NEGLIGIBLE = 1e-9  # a condition with such coefficients is kept by the mixing
@@ -267,26 +270,39 @@ class _Problem:
     def gain(self) -> Floats:
         """The probability of the leader, averaged over votes of many sizes.
 
-        For M = 1, 2, 4, … up to far beyond the last knot every gap is uniform on 0 … M, as in all
-        histograms in which the leader has M records. A size counts in proportion to 1 + M/unit,
-        since errors fall like the inverse. (Where leaders share, a vote with t of them is seen from
-        each, so this is the probability of any leader.)
+        The records of each answer are independent and geometric, with a mean of 4, 8, 16, … up to
+        far beyond the last knot; a mean counts the more, the less permute-and-flip errs there.
         """
-        gain = np.zeros(self.width)
-        unit = -1 / math.log(self.shape.ratio)
-        size, total = 1, 0.0
-        while size < 8 * self.shape.farthest:
-            cell, share = self.cells(np.arange(size + 1))
-            average = np.zeros(len(self.shape.knots) + 1)
-            np.add.at(average, cell, share / (size + 1))
-            np.add.at(average, cell + 1, (1 - share) / (size + 1))
-            weight = np.array(1 + size / unit)
-            total += float(weight)
-            for _ in range(self.shape.answers - 1):
-                weight = np.multiply.outer(weight, average)
-            np.add.at(gain, self.columns[..., 0].ravel(), weight.ravel())
-            size *= 2
+        gain, total = np.zeros(self.width), 0.0
+        mean, unit = _LEAST_MEAN, -1 / math.log(self.shape.ratio)
+        while mean <= _MOST_MEAN * unit:
+            one = self._leader_where_geometric(mean)
+            weight = 1 / (1 - float(one @ self.flipped))
+            gain, total = gain + weight * one, total + weight
+            mean *= 2
         return gain / total
+
+    def _leader_where_geometric(self, mean: int) -> Floats:
+        """The probability of the leader where each answer has a geometric number of records.
+
+        A vote of n records weighs ratio^n. If the leader has m of them, n is q·m less the gaps,
+        each one of 0 … m. For a large mean some of the m are enough. (Where leaders share, a vote
+        with t of them is seen from each, so this is the probability of any leader.)
+        """
+        ratio, gaps = mean / (1 + mean), np.arange(_TAIL * mean)
+        cell, share = self.cells(gaps)
+        shares = np.zeros((len(gaps), len(self.shape.knots) + 1))
+        shares[gaps, cell], shares[gaps, cell + 1] = share, 1 - share
+        some = slice(None, None, max(1, mean // 32))
+        others = np.cumsum(shares * ratio ** -gaps[:, None], axis=0)[some]
+        places = range(1, self.shape.answers)
+        factors: list[Any] = [ratio ** (self.shape.answers * gaps[some]), [0]]
+        for place in places:
+            factors += [others, [0, place]]
+        weight = np.einsum(*factors, list(places), optimize=True)
+        leader = np.zeros(self.width)
+        np.add.at(leader, self.columns[..., 0], weight / weight.sum())
+        return leader
 
     @cached_property
     def flipped(self) -> Floats:
@@ -387,7 +403,7 @@ def _solve(problem: _Problem, progress: Progress | None) -> Floats:
             upper,
         )
         what = f"round {number + 1}, {problem.width} columns, {matrix.shape[0]} rows"
-        values = _optimum(program, problem.gain, _prefixed(what, progress))
+        values = _optimum(program, problem, _prefixed(what, progress))
         if problem.gain @ (values - flipped) < _WORTH:
             return flipped
         below = leaders[values[leaders] < flipped[leaders] - 2 * _FLOOR]
@@ -415,19 +431,19 @@ def _prefixed(what: str, progress: Progress | None) -> Progress | None:
     return lambda line: progress(f"{what}, {line}")
 
 
-def _optimum(program: LinearProgram, gain: Floats, progress: Progress | None) -> Floats:
+def _optimum(program: LinearProgram, problem: _Problem, progress: Progress | None) -> Floats:
     """Values that are nearly feasible and, by the multipliers' own bound, nearly the best.
 
     What the solver calls them does not matter. Presolving makes large programs smaller, but takes
     some with hardly any room for infeasible.
     """
     found = []
-    for presolve, tolerance in ((True, 1e-8), (False, 1e-9), (False, 1e-7)):
+    for presolve, tolerance in ((True, 1e-8), (False, 1e-10), (False, 1e-7)):
         solver = Solver(program, tolerance=tolerance, presolve=presolve, progress=progress)
-        solution = solver.maximise(gain)
+        solution = solver.maximise(problem.gain)
         if solution.gap < _GAP:
             found.append((program.violation(solution.values), solution))
-            if found[-1][0] < _TOLERANCE:
+            if found[-1][0] < _LITTLE * (problem.ratio - 1):
                 break
     violation, best = min(found, key=lambda one: one[0], default=(math.inf, solution))
     if violation > _MOST_VIOLATION:

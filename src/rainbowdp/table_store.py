@@ -34,7 +34,7 @@ from rainbowdp.table_program import Progress, make_table, shape_for
 from rainbowdp.table_proof import prove_table
 
 FORMAT = "rainbowdp margin table"
-VERSION = 3  # of the way tables are made and proved
+VERSION = 4  # of the way tables are made and proved
 FOLDER = "RAINBOWDP_CACHE"  # the variable that names another folder
 
 _kept: dict[str, tuple[MarginTable, Fraction]] = {}
