@@ -1,7 +1,8 @@
 """Margin tables: how long one takes to make, to take from the cache proved again, and to draw from;
 and whether a million random pairs of neighbours break the guarantee.
 
-Prints Markdown; ε = 1. Sections may be named on the command line: making, edges.
+Prints Markdown; ε = 1 where it is not said. Sections may be named on the command line: making,
+releasing, edges.
 """
 
 from __future__ import annotations
@@ -45,12 +46,28 @@ def making() -> None:
             start = time.perf_counter()
             table_store.fetch_table(*asked)
             kept = time.perf_counter() - start
-            names = [str(number) for number in range(answers)]
-            exact = rb.ExactMechanism(rb.DP(1), tuple(names), table, neighbours="substituted")
-            votes = dict(zip(names, VOTES, strict=False))
-            draw = min(timeit.repeat(lambda e=exact, v=votes: e.release(v), number=DRAWS))  # type: ignore[misc]
-            cells = f"{made:.2f} | {1e3 * kept:.0f} | {1e6 * draw / DRAWS:.0f}"
+            draw = time_of_release(table, rb.DP(1), VOTES)
+            cells = f"{made:.2f} | {1e3 * kept:.0f} | {1e6 * draw:.0f}"
             print(f"| {answers} | {ties} | {len(table.rows)} | {cells} |", flush=True)
+
+
+def releasing() -> None:
+    """One record added or removed, ties to the first listed: any gaps, any ε."""
+    print("| answers, ε | all tied [µs] | close [µs] | a clear winner [µs] |")
+    print("| --- | --- | --- | --- |")
+    for answers, epsilon in itertools.product((3, MOST_ANSWERS), ("0.01", "0.05", "1", "4")):
+        promise = rb.DP(epsilon)
+        table, _ = table_store.fetch_table(answers, promise, "added or removed", "first listed")
+        every = ((1000,) * MOST_ANSWERS, VOTES, (10**6, 5000, 4000, 3000, 2000, 1000))
+        cells = " | ".join(f"{1e6 * time_of_release(table, promise, votes):.0f}" for votes in every)
+        print(f"| {answers}, {epsilon} | {cells} |", flush=True)
+
+
+def time_of_release(table: MarginTable, promise: rb.DP, votes: tuple[int, ...]) -> float:
+    names = tuple(str(number) for number in range(table.shape.answers))
+    exact = rb.ExactMechanism(promise, names, table, neighbours=table.shape.neighbours)
+    counts = dict(zip(names, votes, strict=False))
+    return min(timeit.repeat(lambda: exact.release(counts), number=DRAWS)) / DRAWS
 
 
 def edges() -> None:
@@ -87,7 +104,7 @@ def violations(table: MarginTable, promise: rb.DP, rng: random.Random) -> int:
     return found
 
 
-SECTIONS = {"making": making, "edges": edges}
+SECTIONS = {"making": making, "releasing": releasing, "edges": edges}
 
 
 def main() -> None:

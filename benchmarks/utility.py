@@ -14,7 +14,7 @@ import math
 import platform
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -99,14 +99,11 @@ def substituted(row: Counts) -> Iterator[Counts]:
             yield tuple(n - (v == i) + (v == j) for v, n in enumerate(row))
 
 
-def least_error(
-    graph: rb.RainbowGraph, promise: rb.DP, weights: Mapping[Counts, float] | None = None
-) -> tuple[float, dict[Counts, float]]:
+def least_error(graph: rb.RainbowGraph, promise: rb.DP) -> float:
     """The least mean error of any mechanism, by a linear program that shares nothing with ours.
 
     Variables p_v(d), and for δ > 0 a slack z_v for each directed edge:
-    p_v(d) − e^ε·p_v(d′) ≤ z_v, Σ_v z_v ≤ δ. All datasets count alike without ``weights``. Also
-    the error at each dataset.
+    p_v(d) − e^ε·p_v(d′) ≤ z_v, Σ_v z_v ≤ δ.
     """
     answers = len(graph.answers)
     size, edges = len(graph), graph.edge_positions()
@@ -119,9 +116,8 @@ def least_error(
         (ones, (rows, first)), shape=shape
     ) - promise.ratio * sparse.csr_array((ones, (rows, second)), shape=shape)
     true = [graph.answers.index(graph.rainbow(d)[0]) for d in graph.datasets]
-    true_columns = np.arange(size) * answers + true
     gain = np.zeros(size * answers)
-    gain[true_columns] = [-weights[d] if weights else -1 / size for d in graph.datasets]
+    gain[np.arange(size) * answers + true] = -1 / size
     total: Any = sparse.kron(sparse.eye_array(size), np.ones((1, answers)), format="csr")
     limits = np.zeros(len(first))
     if promise.delta:
@@ -131,10 +127,9 @@ def least_error(
         total = sparse.hstack([total, sparse.csr_array((size, len(first)))])
         gain = np.concatenate([gain, np.zeros(len(first))])
     found = linprog(gain, close.tocsc(), limits, total.tocsc(), np.ones(size), method="highs-ipm")
-    if found.status != 0 or found.fun is None or found.x is None:
+    if found.status != 0 or found.fun is None:
         raise SystemExit(f"the linear program stopped: {found.message}")
-    errors = dict(zip(graph.datasets, (1 - found.x[true_columns]).tolist(), strict=True))
-    return float(found.fun - gain.sum()), errors
+    return 1 + float(found.fun)
 
 
 def opendp_error(answers: int, records: int, promise: rb.DP) -> tuple[float, float]:
@@ -195,7 +190,7 @@ def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], del
         graph = graph_of_histograms(answers, records)
         cells += [shown(on_graph(graph, promise, s)) for s in (permute_and_flip, None)]
         found, taken = timed(lambda g=graph, p=promise: 1 - program(g, p).objective / len(g))  # type: ignore[misc]
-        again, slow = timed(lambda g=graph, p=promise: least_error(g, p)[0])  # type: ignore[misc]
+        again, slow = timed(lambda g=graph, p=promise: least_error(g, p))  # type: ignore[misc]
         if abs(found - again) > 1e-6:
             raise SystemExit(f"rainbowdp.program has {found:.8f} and SciPy {again:.8f}")
         cells += [shown(found), f"{taken:.1f}", f"{slow:.1f}"]
@@ -266,7 +261,7 @@ def more_table() -> None:
         ours, flipped = (
             error(maker, answers, records, promise) for maker in (table_of, permute_and_flip)
         )
-        least, _ = least_error(graph_of_histograms(answers, records), promise)
+        least = least_error(graph_of_histograms(answers, records), promise)
         assert ours is not None
         cells = (
             f"{shown(flipped)} | {shown(ours)} | {shown(least)} | {100 * (ours / least - 1):.1f} %"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import secrets
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -18,7 +20,8 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.margin_table import MarginTable, has_table
+from rainbowdp import margin_table
+from rainbowdp.margin_table import MarginTable, drawn_knot, has_table
 from rainbowdp.standing import Shape, Ties
 from rainbowdp.table_store import fetch_table
 from reference_votes import Vote
@@ -98,6 +101,38 @@ def test_a_right_answer_is_as_likely_as_its_weights(
     assert table.right_at(gaps) == pytest.approx(float(right), abs=1e-15)
 
 
+def drawn(shape: Shape, gap: int, places: int, first: int, then: int) -> tuple[int, int]:
+    """The knot where these are the random numbers, and below what the second was asked for."""
+    asked = [1]
+
+    def below(size: int) -> int:
+        asked.append(size)
+        return then
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(margin_table, "_PLACES", places)
+        patch.setattr(secrets, "randbits", {places: first}.__getitem__)
+        patch.setattr(secrets, "randbelow", below)
+        return drawn_knot(shape, gap), asked[-1]
+
+
+@given(st.fractions("1/9", "8/9", max_denominator=9), st.integers(0, 9), st.integers(0, 3))
+@settings(max_examples=40)
+def test_a_knot_is_drawn_by_its_exact_share(ratio: Fraction, gap: int, places: int) -> None:
+    """Over all that may be drawn: with few places at first, exact integers often decide."""
+    shape = Shape(2, "substituted", "first listed", (0, 1, 4), 7, ratio, 0)
+    nearer = max(number for number, knot in enumerate(shape.knots) if knot <= gap)
+    chance = Fraction(0)
+    for first in range(2**places):
+        _, size = drawn(shape, gap, places, first, 0)
+        many = bisect_left(
+            range(size), nearer + 1, key=lambda then: drawn(shape, gap, places, first, then)[0]
+        )
+        chance += Fraction(many, size * 2**places)
+    (_, near), *rest = Vote.of(MarginTable(shape, 2, ((1, 1),) * 4)).shares(gap)
+    assert chance == Fraction(near, near + sum(far for _, far in rest))
+
+
 @TIES
 def test_far_behind_is_as_good_as_never(ties: Ties) -> None:
     table, _ = fetch_table(3, rb.DP(1), "substituted", ties)
@@ -145,10 +180,10 @@ def test_a_table_has_a_row_for_each_state() -> None:
     ("answers", "guarantee", "has"),
     [
         (1, rb.DP(1), False),
-        (2, rb.DP("0.05"), True),
+        (2, rb.DP("0.01"), True),
         (6, rb.DP(4), True),
         (7, rb.DP(1), False),
-        (3, rb.DP("0.0499"), False),
+        (3, rb.DP("0.0099"), False),
         (3, rb.DP("4.001"), False),
         (3, rb.DP(1, 1), False),
         (3, rb.DP(1, "1/2"), True),

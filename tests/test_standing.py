@@ -15,6 +15,7 @@ import reference
 import strategies
 from rainbowdp.margin_table import MarginTable
 from rainbowdp.standing import Shape, standing
+from reference_votes import Vote
 
 COUNTS = st.lists(st.integers(0, 6) | st.integers(0, 10**30), min_size=2, max_size=6)
 
@@ -123,3 +124,11 @@ def test_a_shape_that_is_none_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(rb.InvalidMechanism) as caught:
         Shape(**GOOD | bad)  # type: ignore[arg-type]
     reference.assert_one_sentence(caught.value)
+
+
+@given(strategies.margin_tables(), st.integers(0, 40), st.integers(1, 128))
+def test_bounds_of_a_share(table: MarginTable, gap: int, places: int) -> None:
+    (_, near), *rest = Vote.of(table).shares(gap)
+    exact = Fraction(near, near + sum(far for _, far in rest))
+    low, high = table.shape.share_bounds(gap, places)
+    assert low <= exact * 2**places <= high <= low + 2

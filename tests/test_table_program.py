@@ -36,7 +36,7 @@ TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
 
 @given(
     st.integers(2, MOST_ANSWERS),
-    st.floats(0.05, 4),
+    st.floats(0.01, 4),
     st.sampled_from(["substituted", "added or removed"]),
     st.sampled_from(["first listed", "any leader"]),
 )
@@ -331,7 +331,7 @@ def test_a_table_that_cannot_be_made_private(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(
     ("answers", "guarantee"),
-    [(1, rb.DP(1)), (7, rb.DP(1)), (3, rb.DP("0.04")), (3, rb.DP(5)), (3, rb.DP(1, 1))],
+    [(1, rb.DP(1)), (7, rb.DP(1)), (3, rb.DP("0.009")), (3, rb.DP(5)), (3, rb.DP(1, 1))],
 )
 def test_out_of_range(answers: int, guarantee: rb.DP) -> None:
     with pytest.raises(rb.InvalidGuarantee) as caught:
@@ -347,7 +347,7 @@ def test_progress_is_said() -> None:
     assert all("iteration" in sentence and "e-" in sentence for sentence in said[-3:])
 
 
-@pytest.mark.parametrize("epsilon", ["0.05", "4"])
+@pytest.mark.parametrize("epsilon", ["0.01", "4"])
 def test_both_ends_of_the_range_have_a_table(epsilon: str) -> None:
     table, mixing = make_table(2, rb.DP(epsilon), "substituted", "first listed")
     assert table.shape.answers == 2

@@ -235,7 +235,7 @@ def _ordered_at(rule: Ordered, edges: int, margin: int) -> tuple[float, float]:
 def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
-    Two answers: the optimum. A vote over three to six answers, ε from 0.05 to 4 and one record a
+    Two answers: the optimum. A vote over three to six answers, ε from 0.01 to 4 and one record a
     person: a margin table. A quantile over three or more bins, one record substituted, one record
     a person and δ ≤ 0.001: ordered bins, from ε = 0.24 for three bins to 0.64 for six. Else
     proximity where it holds, else the homogeneous optimum.
@@ -255,7 +255,7 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 def table(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     """The margin table of a vote: near the least mean error that is possible, for every ε.
 
-    For ``Winner`` with 2 to 6 answers, (ε,δ) with ε from 0.05 to 4, one record a person. Making one
+    For ``Winner`` with 2 to 6 answers, (ε,δ) with ε from 0.01 to 4, one record a person. Making one
     takes from a blink to a minute; it is kept on disk for the next time.
     """
     if not _has_table(question, guarantee):
@@ -266,7 +266,7 @@ def table(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 def _no_table(question: Question, guarantee: Guarantee) -> str:
     return (
         "a margin table is for a Winner with 2 to 6 answers and one record a person under (ε,δ) "
-        f"with epsilon from 0.05 to 4, got {type(question).__name__} and {guarantee}; "
+        f"with epsilon from 0.01 to 4, got {type(question).__name__} and {guarantee}; "
         "use rb.best, which chooses what there is"
     )
 

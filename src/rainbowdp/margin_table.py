@@ -27,11 +27,12 @@ from rainbowdp.standing import Knots, Shape, standing
 Weights: TypeAlias = tuple[int, ...]
 
 MOST_ANSWERS = 6
-EPSILONS = (0.05, 4.0)
+EPSILONS = (0.01, 4.0)
+_PLACES = 128  # binary places of a uniform number that are drawn at first
 
 
 def has_table(answers: int, guarantee: Guarantee) -> bool:
-    """Whether a margin table can be made: 2 to 6 answers, (ε,δ) with ε from 0.05 to 4."""
+    """Whether a margin table can be made: 2 to 6 answers, (ε,δ) with ε from 0.01 to 4."""
     return (
         2 <= answers <= MOST_ANSWERS
         and isinstance(guarantee, DP)
@@ -94,13 +95,8 @@ class MarginTable:
         then from the row there, is to draw from it, and spares the blending.
         """
         order, gaps = self._standing(place, answers)
-        knots = []
-        for gap in gaps:
-            (knot, near), *rest = self.shape.around(gap)
-            for other, far in rest:
-                knot = knot if secrets.randbelow(near + far) < near else other
-            knots.append(knot)
-        ends = list(itertools.accumulate(self.at_knots(tuple(knots))))
+        knots = tuple([drawn_knot(self.shape, gap) for gap in gaps])
+        ends = list(itertools.accumulate(self.at_knots(knots)))
         return answers[order[bisect_right(ends, secrets.randbelow(self.total))]]
 
     def _standing(
@@ -142,6 +138,24 @@ class MarginTable:
         listed = np.empty_like(rows)
         np.put_along_axis(listed, order, rows, axis=1)
         return listed
+
+
+def drawn_knot(shape: Shape, gap: int) -> int:
+    """One of the knots around a gap, by their exact shares.
+
+    A uniform number below 1 has 2^−128·u as its first places. Bounds of the share tell nearly
+    always on which side of it that is; if not, exact integers decide where the number goes on.
+    """
+    u = secrets.randbits(_PLACES)
+    low, high = shape.share_bounds(gap, _PLACES)
+    nearer = bisect_right(shape.knots, gap) - 1
+    if u < low:
+        return nearer
+    if u >= high:
+        return nearer + 1
+    (_, near), (_, far) = shape.around(gap)
+    both = near + far
+    return nearer + (secrets.randbelow(both) >= (near << _PLACES) - u * both)
 
 
 def same_rows(shape: Shape, knots: Knots) -> list[tuple[int, int]]:

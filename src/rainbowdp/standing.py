@@ -33,6 +33,7 @@ Knots: TypeAlias = tuple[int, ...]  # for each position the number of a knot
 # Ours need an eighth of this; a file may claim anything, and must not keep us busy for ever.
 _MOST_STATES = 1 << 17
 _MOST_BITS = 1 << 18  # of ratio^gap
+_PLACES = 160  # binary places of ratio^gap where bounds are enough
 
 
 def standing(counts: Sequence[int], ties: Ties) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -123,17 +124,55 @@ class Shape:
         For a ≤ gap ≤ b the share of a is (r^gap − r^b)/(r^a − r^b), and with r = A/B, t = gap − a
         and w = b − a that is (A^t·B^{w−t} − A^w)/(B^w − A^w); behind the last finite knot (A/B)^t.
         """
-        cell = bisect_right(self.knots, gap) - 1
-        step = min(gap, self.farthest) - self.knots[cell]
+        cell, step, width = self._cell(gap)
         if step == 0:
             yield cell, 1
             return
         top, bottom = self.ratio.numerator, self.ratio.denominator
-        if cell == len(self.knots) - 1:
+        if width is None:
             near, both = top**step, bottom**step
         else:
-            width = self.knots[cell + 1] - self.knots[cell]
             near = top**step * bottom ** (width - step) - top**width
             both = bottom**width - top**width
         yield cell, near
         yield cell + 1, both - near
+
+    def share_bounds(self, gap: int, places: int) -> tuple[int, int]:
+        """What the share of the nearer knot, times 2^places, is not below and not above.
+
+        Here it is (r^t − r^w)/(1 − r^w), which rises with r^t and falls with r^w.
+        """
+        _, step, width = self._cell(gap)
+        low, high = self._power(step)
+        if width is not None:
+            (least, most), one = self._power(width), 1 << _PLACES
+            low = (low - most << _PLACES) // (one - most)
+            high = (high - least << _PLACES) // (one - least) + 1
+        return low >> _PLACES - places, (high >> _PLACES - places) + 1
+
+    def _cell(self, gap: int) -> tuple[int, int, int | None]:
+        """The last knot that is not beyond a gap, how far from it, and the next knot from it."""
+        cell = bisect_right(self.knots, gap) - 1
+        step = min(gap, self.farthest) - self.knots[cell]
+        if cell == len(self.knots) - 1:
+            return cell, step, None
+        return cell, step, self.knots[cell + 1] - self.knots[cell]
+
+    @cached_property
+    def _squares(self) -> list[tuple[int, int]]:
+        """Bounds of r, r², r⁴, … in ``_PLACES``, up to the farthest gap."""
+        low = (self.ratio.numerator << _PLACES) // self.ratio.denominator
+        squares = [(low, low + 1)]
+        while len(squares) < self.farthest.bit_length():
+            low, high = squares[-1]
+            squares.append((low * low >> _PLACES, (high * high >> _PLACES) + 1))
+        return squares
+
+    def _power(self, exponent: int) -> tuple[int, int]:
+        """Bounds of r^exponent in ``_PLACES``."""
+        low = high = 1 << _PLACES
+        for least, most in self._squares:
+            if exponent & 1:
+                low, high = low * least >> _PLACES, (high * most >> _PLACES) + 1
+            exponent >>= 1
+        return low, high
