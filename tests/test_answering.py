@@ -304,7 +304,7 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
         (3, rb.DP("0.7"), "table", "table"),
         (3, rb.DP.from_ratio(2), "table", "table"),
         (3, rb.DP("1.1", "0.1"), "table", "table"),
-        (3, rb.DP("0.049"), "homogeneous", "homogeneous"),
+        (3, rb.DP("0.009"), "homogeneous", "homogeneous"),
         (3, rb.DP("4.01"), "proximity", "proximity"),
         (7, rb.DP(1), "homogeneous", "homogeneous"),
         (7, rb.DP(2), "proximity", "proximity"),

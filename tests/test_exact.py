@@ -499,7 +499,7 @@ def test_no_float_is_seen_on_the_way_of_a_release(ratio: Fraction) -> None:
     """Line by line, in every function of the package that a release goes through."""
     table = rb.best(rb.Winner(["a", "b", "c"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: table.release({"a": 10, "b": 7, "c": 1}))
-    assert {"ExactMechanism.release", "MarginTable.draw", "Shape.around"} <= seen
+    assert {"ExactMechanism.release", "MarginTable.draw", "Shape.share_bounds"} <= seen
     assert found == []
     seen, found = traced(lambda: table.at({"a": 10, "b": 7, "c": 1}).draw())
     assert {"ExactMechanism.at", "MarginTable.weights", "ExactRow.draw"} <= seen

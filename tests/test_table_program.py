@@ -158,8 +158,13 @@ def test_small_votes_are_within_five_per_cent_of_the_best(
 
 
 @pytest.mark.slow
-@BOTH
-@pytest.mark.parametrize("epsilon", ["0.05", "0.08", "0.3", "1", "2"])
+@pytest.mark.parametrize(
+    ("epsilon", "neighbours"),
+    [
+        *itertools.product(["0.05", "0.1", "0.3", "1", "2"], ["substituted"]),
+        *itertools.product(["0.05", "0.08", "1"], ["added or removed"]),
+    ],
+)
 def test_votes_of_three_dozen_are_within_two_per_cent_of_the_best(
     epsilon: str, neighbours: str
 ) -> None:
@@ -190,10 +195,9 @@ def without_base(counts: Counts) -> Counts:
     return tuple(count - min(counts) for count in counts)
 
 
-@pytest.mark.slow
 def test_no_mechanism_is_near_the_best_for_each_of_several_sizes() -> None:
-    """Six answers, ε = 2: one that is good for six records is bad for five and seven."""
-    sizes = [reference.histograms(6, size) for size in (5, 6, 7)]
+    """Six answers, ε = 2: one that is good for four records is bad for three and five."""
+    sizes = [reference.histograms(6, size) for size in (3, 4, 5)]
     nothing = {counts: 0.0 for votes in sizes for counts in votes}
     edges = [
         (counts, (*counts[:v], counts[v] + 1, *counts[v + 1 :]))
@@ -205,7 +209,7 @@ def test_no_mechanism_is_near_the_best_for_each_of_several_sizes() -> None:
         alone = nothing | dict.fromkeys(votes, 1 / len(votes))
         least = least_mean_error(alone, edges, 2.0)
         beside |= dict.fromkeys(votes, 1 / (3 * len(votes) * least))
-    assert least_mean_error(beside, edges, 2.0) > 1.15
+    assert least_mean_error(beside, edges, 2.0) > 1.4
 
 
 def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list[float]:
