@@ -132,3 +132,15 @@ def test_bounds_of_a_share(table: MarginTable, gap: int, places: int) -> None:
     exact = Fraction(near, near + sum(far for _, far in rest))
     low, high = table.shape.share_bounds(gap, places)
     assert low <= exact * 2**places <= high <= low + 2
+
+
+@given(st.fractions("1/9", "8/9", max_denominator=99), st.integers(0, 60), st.integers(8, 16))
+def test_bounds_hold_however_coarse(ratio: Fraction, gap: int, places: int) -> None:
+    """With few places each of them shows where a rounding goes the wrong way."""
+    shape = Shape(2, "substituted", "first listed", (0, 1, 4, 40), 57, ratio, 0)
+    (_, near), *rest = Vote.of(MarginTable(shape, 2, ((1, 1),) * 5)).shares(gap)
+    exact = Fraction(near, near + sum(far for _, far in rest))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rainbowdp.standing._PLACES", places)
+        low, high = shape.share_bounds(gap, places)
+    assert low <= exact * 2**places <= high - 1
