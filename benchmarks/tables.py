@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import timeit
+from functools import partial
 
 import rainbowdp as rb
 from rainbowdp import table_proof, table_store
@@ -41,14 +42,16 @@ def making() -> None:
             start = time.process_time()
             table, _ = table_store.fetch_table(*asked)
             made = time.process_time() - start
-            table_store._kept.clear()
-            table_proof._remembered.clear()
-            start = time.perf_counter()
-            table_store.fetch_table(*asked)
-            kept = time.perf_counter() - start
+            again = partial(table_store.fetch_table, *asked)
+            kept = min(timeit.repeat(again, setup=forget, number=1))
             draw = time_of_release(table, rb.DP(1), VOTES)
             cells = f"{made:.2f} | {1e3 * kept:.0f} | {1e6 * draw:.0f}"
             print(f"| {answers} | {ties} | {len(table.rows)} | {cells} |", flush=True)
+
+
+def forget() -> None:
+    table_store._kept.clear()
+    table_proof._remembered.clear()
 
 
 def releasing() -> None:
