@@ -29,9 +29,19 @@ ALONE = ((3, 20, "0.3"), (4, 12, "0.3"), (6, 6, "2"))
 
 def up_to() -> None:
     """All votes of at most n records, each number of records alike."""
+    on_votes_up_to({row: votes_up_to(*row[:2]) for row in ROWS})
+
+
+def every_vote() -> None:
+    """All votes of at most n records, each vote alike."""
+    every = {row: votes_up_to(*row[:2]) for row in ROWS}
+    on_votes_up_to({row: dict.fromkeys(votes, 1 / len(votes)) for row, votes in every.items()})
+
+
+def on_votes_up_to(weighed: Mapping[tuple[int, int, str], Mapping[Counts, float]]) -> None:
     print("| q, n, ε | permute-and-flip | table | LP | table above LP |\n|" + " --- |" * 5)
-    for answers, records, epsilon in ROWS:
-        weights, promise = votes_up_to(answers, records), rb.DP(epsilon)
+    for (answers, records, epsilon), weights in weighed.items():
+        promise = rb.DP(epsilon)
         least, _ = best_of(graph_of(answers, weights, added), promise, weights)
         print(
             f"| {answers}, {records}, {epsilon} | {beside(weights, promise, least)} |", flush=True
@@ -150,7 +160,7 @@ def wrong_at(made: Any, row: Counts) -> float:
     return 1 - float(made[dict(zip(names, row, strict=True))][names[row.index(max(row))]])
 
 
-SECTIONS = {"up to": up_to, "in a row": in_a_row, "alone": alone}
+SECTIONS = {"up to": up_to, "every vote": every_vote, "in a row": in_a_row, "alone": alone}
 
 
 def main(names: Iterable[str]) -> None:

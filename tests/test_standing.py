@@ -128,9 +128,10 @@ def test_a_shape_that_is_none_is_refused(bad: dict[str, Any]) -> None:
 
 @given(strategies.margin_tables(), st.integers(0, 40), st.integers(1, 128))
 def test_bounds_of_a_share(table: MarginTable, gap: int, places: int) -> None:
-    (_, near), *rest = Vote.of(table).shares(gap)
+    (knot, near), *rest = Vote.of(table).shares(gap)
     exact = Fraction(near, near + sum(far for _, far in rest))
-    low, high = table.shape.share_bounds(gap, places)
+    nearer, low, high = table.shape.share_bounds(gap, places)
+    assert nearer == knot
     assert low <= exact * 2**places <= high <= low + 2
 
 
@@ -142,5 +143,5 @@ def test_bounds_hold_however_coarse(ratio: Fraction, gap: int, places: int) -> N
     exact = Fraction(near, near + sum(far for _, far in rest))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rainbowdp.standing._PLACES", places)
-        low, high = shape.share_bounds(gap, places)
+        _, low, high = shape.share_bounds(gap, places)
     assert low <= exact * 2**places <= high - 1

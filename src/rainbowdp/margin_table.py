@@ -147,8 +147,7 @@ def drawn_knot(shape: Shape, gap: int) -> int:
     always on which side of it that is; if not, exact integers decide where the number goes on.
     """
     u = secrets.randbits(_PLACES)
-    low, high = shape.share_bounds(gap, _PLACES)
-    nearer = bisect_right(shape.knots, gap) - 1
+    nearer, low, high = shape.share_bounds(gap, _PLACES)
     if u < low:
         return nearer
     if u >= high:

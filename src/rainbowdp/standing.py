@@ -137,18 +137,18 @@ class Shape:
         yield cell, near
         yield cell + 1, both - near
 
-    def share_bounds(self, gap: int, places: int) -> tuple[int, int]:
-        """What the share of the nearer knot, times 2^places, is not below and not above.
+    def share_bounds(self, gap: int, places: int) -> tuple[int, int, int]:
+        """The nearer knot, and what its share, times 2^places, is not below and not above.
 
-        Here it is (r^t − r^w)/(1 − r^w), which rises with r^t and falls with r^w.
+        The share is (r^t − r^w)/(1 − r^w), which rises with r^t and falls with r^w.
         """
-        _, step, width = self._cell(gap)
+        cell, step, width = self._cell(gap)
         low, high = self._power(step)
         if width is not None:
             (least, most), one = self._power(width), 1 << _PLACES
             low = (low - most << _PLACES) // (one - most)
             high = (high - least << _PLACES) // (one - least) + 1
-        return low >> _PLACES - places, (high >> _PLACES - places) + 1
+        return cell, low >> _PLACES - places, (high >> _PLACES - places) + 1
 
     def _cell(self, gap: int) -> tuple[int, int, int | None]:
         """The last knot that is not beyond a gap, how far from it, and the next knot from it."""
