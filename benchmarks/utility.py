@@ -45,6 +45,7 @@ CASES = ((2, 30, "1"), (3, 20, "0.3"), (3, 20, "1"), (3, 20, "2"),
          (4, 12, "0.3"), (4, 12, "1"), (4, 12, "1.5"), (6, 6, "2"))  # fmt: skip
 MORE = ((5, 8, "1"), (5, 10, "0.3"), (5, 10, "2"),
         (6, 6, "0.3"), (6, 6, "1"), (6, 8, "1"), (6, 8, "2"))  # fmt: skip
+MANY = ((7, 5), (10, 100), (26, 500), (50, 1000))
 MAKERS: dict[str, Maker] = {
     "exponential": exponential,
     "permute-and-flip": permute_and_flip,
@@ -269,10 +270,42 @@ def more_table() -> None:
         print(f"| {answers}, {records}, {epsilon} | {cells} |", flush=True)
 
 
+def many_table() -> None:
+    """More than six answers: all histograms of few records with the LP, then drawn votes."""
+    makers: dict[str, Maker] = {
+        "exponential": exponential, "theirs": permute_and_flip, "plain": homogeneous,
+        "best": rb.best,
+    }  # fmt: skip
+    print("| q, n, ε | exponential | permute-and-flip by counts | homogeneous ", end="")
+    print("| `rb.best` | which is | LP |\n|" + " --- |" * 7)
+    rng = np.random.default_rng(1)
+    for (answers, records), epsilon in itertools.product(MANY, ("0.1", "0.5", "1", "2")):
+        poll, promise = question(answers), rb.DP(epsilon)
+        few = records < answers
+        if few:
+            found = compare(poll, promise, makers, records=records)
+            least = shown(least_error(graph_of_histograms(answers, records), promise))
+        else:
+            votes = [dict(zip(poll.answers, drawn_vote(rng, answers, records), strict=True))
+                     for _ in range(1000)]  # fmt: skip
+            found, least = compare(poll, promise, makers, datasets=votes), "–"
+        cells = [shown(found[name].mean_error) for name in makers]
+        line = " | ".join([*cells, found["best"].mechanism, least])
+        print(f"| {answers}, {records}, {epsilon} | {line} |", flush=True)
+
+
+def drawn_vote(rng: np.random.Generator, answers: int, records: int) -> list[int]:
+    """A vote, each as likely as any other of so many records."""
+    bars = np.sort(rng.choice(records + answers - 1, answers - 1, replace=False))
+    ends = np.concatenate([[-1], bars, [records + answers - 1]])
+    return [int(n) for n in np.diff(ends) - 1]
+
+
 SECTIONS: dict[str, tuple[str, Callable[[], None]]] = {
     "pure": ("One record substituted, ties to the first", lambda: table(CASES, MAKERS, "0")),
     "delta": (f"With δ = {DELTA}", lambda: table(CASES, MAKERS_WITH_DELTA, DELTA)),
     "more": ("Five and six answers", more_table),
+    "many": ("More than six answers, one record substituted", many_table),
     "large": ("Many records, one substituted", large_table),
     "ties": ("Both ways to see a tie", lambda: ties_table(((2, 31, "1"), *CASES))),
 }

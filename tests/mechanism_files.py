@@ -61,6 +61,12 @@ _MAKERS: dict[str, Callable[[], ExactMechanism]] = {
     "margin table, any leader": lambda: rb.best(
         rb.Winner(["a", "b"], ties="any leader", neighbours="added or removed"), rb.DP(1, "1e-3")
     ).exact(),
+    "coins": lambda: rb.best(
+        rb.Winner(["a", "b", "c"], "c", person="who", rows_per_person=2), rb.DP("0.5")
+    ).exact(),
+    "coins, any leader": lambda: rb.best(
+        rb.Winner(list("abcdefg"), ties="any leader", neighbours="added or removed"), rb.DP(1)
+    ).exact(),
     "threshold": lambda: rb.best(rb.Threshold(5, "age", minimum=65), rb.DP(1)).exact(),
     "quantile": lambda: rb.best(rb.Quantile("0.9", [0, 0.5, 2, 3.25]), rb.DP(2)).exact(),
     "unicode": lambda: rb.best(rb.Winner(["grün", "赤", 'a "b" \\']), rb.DP(1)).exact(),

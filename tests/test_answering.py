@@ -18,8 +18,9 @@ from scipy import stats
 
 import rainbowdp as rb
 import reference
-from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity
+from rainbowdp.answering import QuestionMechanism, best, flip, homogeneous, proximity
 from rainbowdp.exact import BITS, Ladders, Margins
+from rainbowdp.flips import Flips
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.margin_table import MarginTable
 from rainbowdp.questions import Question, limited
@@ -90,7 +91,7 @@ def assert_all_neighbours_are_close(
     def row(counts: Histogram) -> Histogram:
         weights = exact.at(dict(zip(names, counts, strict=False))).weights
         assert all(type(weight) is int and weight >= 0 for weight in weights)
-        assert sum(weights) == TOTAL or mechanism.rule in ("table", "ordered")
+        assert sum(weights) == TOTAL or mechanism.rule in ("table", "ordered", "flip")
         return weights
 
     rows = {counts: row(counts) for counts in known}
@@ -132,6 +133,8 @@ def mechanisms(question: Question, guarantee: Guarantee) -> list[QuestionMechani
     found = [best(question, guarantee), homogeneous(question, guarantee)]
     if isinstance(guarantee, rb.DP) and guarantee.ratio > len(question.answers) - 1:
         found.append(proximity(question, guarantee))
+    if isinstance(guarantee, rb.DP) and guarantee.ratio > 1 and isinstance(question, rb.Winner):
+        found.append(flip(question, guarantee))
     return found
 
 
@@ -304,9 +307,12 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
         (3, rb.DP("0.7"), "table", "table"),
         (3, rb.DP.from_ratio(2), "table", "table"),
         (3, rb.DP("1.1", "0.1"), "table", "table"),
-        (3, rb.DP("0.009"), "homogeneous", "homogeneous"),
+        (3, rb.DP("0.009"), "flip", "permute-and-flip"),
+        (3, rb.DP("0.009", "0.001"), "homogeneous", "homogeneous"),
         (3, rb.DP("4.01"), "proximity", "proximity"),
-        (7, rb.DP(1), "homogeneous", "homogeneous"),
+        (7, rb.DP(1), "flip", "permute-and-flip"),
+        (7, rb.DP(1, "0.01"), "flip", "permute-and-flip"),
+        (7, rb.DP(1, "0.02"), "homogeneous", "homogeneous"),
         (7, rb.DP(2), "proximity", "proximity"),
         (3, rb.GaussianDP(5), "homogeneous", "homogeneous"),
         (3, POLYGON, "homogeneous", "homogeneous"),
@@ -320,12 +326,12 @@ def test_the_choice_depends_on_the_question_and_the_guarantee_alone(
     assert (chosen.rule, chosen.name, chosen.boundary) == (rule, name, None)
     other = best(rb.Winner(list("tuvwxyz"[:answers]), neighbours="added or removed"), guarantee)
     assert other.rule == rule
-    expected = {"table": MarginTable, "proximity": Margins, "homogeneous": Ladders}[rule]
+    rules = {"table": MarginTable, "proximity": Margins, "homogeneous": Ladders, "flip": Flips}
     before = chosen.exact_once
     for table in ({"a": 10**9}, {"b": 3}, {}):
         chosen.release(table)
     assert chosen.exact_once is before
-    assert isinstance(before.rule, expected)
+    assert isinstance(before.rule, rules[rule])
 
 
 def test_the_data_is_read_after_the_rows_are_made() -> None:

@@ -23,6 +23,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from rainbowdp import exact as exact_module
+from rainbowdp.answering import flip
 from rainbowdp.curve import safe_curve
 from rainbowdp.exact import (
     BITS,
@@ -503,6 +504,10 @@ def test_no_float_is_seen_on_the_way_of_a_release(ratio: Fraction) -> None:
     assert found == []
     seen, found = traced(lambda: table.at({"a": 10, "b": 7, "c": 1}).draw())
     assert {"ExactMechanism.at", "MarginTable.weights", "ExactRow.draw"} <= seen
+    assert found == []
+    coins = flip(rb.Winner(["a", "b", "c"]), rb.DP.from_ratio(ratio)).exact()
+    seen, found = traced(lambda: coins.release({"a": 10, "b": 7, "c": 1}))
+    assert {"ExactMechanism.release", "Flips.draw", "Flips.chance"} <= seen
     assert found == []
     two = rb.best(rb.Winner(["a", "b"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: two.release({"a": 10, "b": 7}))

@@ -8,8 +8,9 @@ all a mechanism needs. Two rules turn margins into rows:
   worst case at any margin (theory, Two answers).
 * **proximity**: each answer has its own weight by its own margin; private where q − 1 ≤ e^ε.
 
-For a vote there is a third, **table**: rows by how far each answer is behind the leader, the best
-that a linear program finds (``margin_table``). For a quantile there is **ordered**, which is
+For a vote there are two more. **table**: rows by how far each answer is behind the leader, the best
+that a linear program finds (``margin_table``). **flip**: permute-and-flip, for any number of
+answers and any ε (``flips``). For a quantile there is **ordered**, which is
 proximity that minds how many bins are near; private from a smaller ε (``ordered``).
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -38,6 +40,7 @@ from rainbowdp.exact import (
     repaired,
     symmetric_row,
 )
+from rainbowdp.flips import Flips, flips_for
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.guarantee import DP, Guarantee
 from rainbowdp.margin_table import MarginTable, has_table
@@ -49,10 +52,12 @@ from rainbowdp.proximity_graph import proximity_on_graph
 from rainbowdp.quantity import exact_distribution
 from rainbowdp.questions import Quantile, Question, Winner
 from rainbowdp.rainbow import Answer, Dataset
+from rainbowdp.standing import Shape
 
 _SMALL_DELTA = Fraction(1, 1000)  # ordered bins leave δ unused; up to here they still do best
+_SMALL_PART = Fraction(1, 100)  # of ε: so does permute-and-flip
 
-RuleName: TypeAlias = Literal["homogeneous", "ordered", "proximity", "table"]
+RuleName: TypeAlias = Literal["flip", "homogeneous", "ordered", "proximity", "table"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class QuestionMechanism:
         """What the mechanism is called in output and ledgers."""
         if len(self.question.answers) == 2 and self.rule == "homogeneous" and self.boundary is None:
             return "optimal"
-        return self.rule
+        return "permute-and-flip" if self.rule == "flip" else self.rule
 
     @cached_property
     def exact_once(self) -> ExactMechanism:
@@ -113,6 +118,8 @@ class QuestionMechanism:
             rule = proximity_weights(len(answers), self.guarantee)
         elif self.rule == "ordered":
             rule = ordered_weights(len(answers), self.guarantee)
+        elif self.rule == "flip":
+            rule = self._flips()
         elif self.rule == "table":
             rule, mixing = self._table()
         else:
@@ -125,6 +132,17 @@ class QuestionMechanism:
             question=self.question.describe(),
             mixing=mixing,
             locate=place_finder(self.question, rule),
+        )
+
+    def _flips(self) -> Flips:
+        question = self.question
+        assert isinstance(question, Winner)
+        return flips_for(
+            len(question.answers),
+            self.guarantee,
+            question.neighbours,
+            question.ties,
+            question.rows_per_person,
         )
 
     def _table(self) -> tuple[MarginTable, Fraction]:
@@ -180,7 +198,9 @@ class QuestionMechanism:
         """
         rule = self.exact_once.rule
         if isinstance(rule, MarginTable):
-            return [(margin, *_table_at(rule, margin)) for margin in margins]
+            return [(margin, *_vote_at(rule, rule.shape, 1, margin)) for margin in margins]
+        if isinstance(rule, Flips):
+            return [(margin, *_vote_at(rule, rule, rule.rows, margin)) for margin in margins]
         if isinstance(rule, Ordered):
             edges = len(self.question.answers) - 1
             return [(margin, *_ordered_at(rule, edges, margin)) for margin in margins]
@@ -201,20 +221,29 @@ class QuestionMechanism:
         return rows
 
 
-def _table_at(table: MarginTable, margin: int) -> tuple[float, float]:
+def _vote_at(
+    rule: MarginTable | Flips, votes: Shape | Flips, rows: int, margin: int
+) -> tuple[float, float]:
     """The least and the most of a right answer where the nearest rival has this margin.
 
     A rival overtakes after ``margin`` changes from a gap of margin − 1 where one record is added or
-    removed, and from 2·margin − 2 or 2·margin − 1 where one is substituted. Where leaders share,
-    rivals listed before the leader are seen one record farther behind.
+    removed, and from 2·margin − 2 or 2·margin − 1 where one is substituted; where a person has more
+    rows, from as many times that. Where leaders share, rivals listed before the leader are seen one
+    record farther behind. Of the gaps between, the first two and the last tell: with more than one
+    row a person the rule is permute-and-flip, which errs the less, the farther ahead the leader is
+    (in a tie that it shares there are more right answers).
     """
     if type(margin) is not int or margin < 1:
         raise NoPlace("a margin that is a whole number from 1", margin)
-    step = 2 if table.shape.neighbours == "substituted" else 1
-    gaps = range(step * (margin - 1), step * margin + (table.shape.ties == "any leader"))
-    others = table.shape.answers - 2
-    places = [(gap, *[rest] * others) for gap in gaps for rest in (gap, table.shape.farthest)]
-    found = [table.right_at(place) for place in places]
+    step = rows * (2 if votes.neighbours == "substituted" else 1)
+    first, last = step * (margin - 1), step * margin - (votes.ties == "first listed")
+    rivals = range(votes.answers - 1)
+    found = [
+        rule.right_at([gap if rival == nearest else rest for rival in rivals])
+        for gap in {first, min(first + 1, last), last}
+        for rest in (gap, votes.farthest)
+        for nearest in rivals
+    ]
     return min(found), max(found)
 
 
@@ -238,7 +267,8 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     Two answers: the optimum. A vote over three to six answers, ε from 0.01 to 4 and one record a
     person: a margin table. A quantile over three or more bins, one record substituted, one record
     a person and δ ≤ 0.001: ordered bins, from ε = 0.24 for three bins to 0.64 for six. Else
-    proximity where it holds, else the homogeneous optimum.
+    proximity where it holds; else permute-and-flip for a vote with δ ≤ ε/100; else the homogeneous
+    optimum.
     """
     if not isinstance(question, Question):
         raise InvalidQuestion(f"best needs a question such as Winner([...]), got {question!r}")
@@ -248,8 +278,11 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     small = isinstance(guarantee, DP) and guarantee.exact_delta <= _SMALL_DELTA
     if answers > 2 and small and _has_order(question) and ordered_holds(answers, guarantee):
         return QuestionMechanism(question, guarantee, "ordered")
-    near = answers > 2 and proximity_holds(answers, guarantee)
-    return QuestionMechanism(question, guarantee, "proximity" if near else "homogeneous")
+    if answers > 2 and proximity_holds(answers, guarantee):
+        return QuestionMechanism(question, guarantee, "proximity")
+    if answers > 2 and _has_flips(question, guarantee):
+        return QuestionMechanism(question, guarantee, "flip")
+    return QuestionMechanism(question, guarantee, "homogeneous")
 
 
 def table(question: Question, guarantee: Guarantee) -> QuestionMechanism:
@@ -261,6 +294,28 @@ def table(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     if not _has_table(question, guarantee):
         raise InvalidGuarantee(_no_table(question, guarantee))
     return QuestionMechanism(question, guarantee, "table")
+
+
+def flip(question: Question, guarantee: Guarantee) -> QuestionMechanism:
+    """Permute-and-flip for a vote: any number of answers, rows a person and ε. δ is not used."""
+    if not isinstance(question, Winner):
+        raise InvalidQuestion(
+            f"permute-and-flip is for a Winner, got {question!r}; use rb.best, which chooses what "
+            "there is"
+        )
+    made = QuestionMechanism(question, guarantee, "flip")
+    made._flips()  # refuses a guarantee that has none
+    return made
+
+
+def _has_flips(question: Question, guarantee: Guarantee) -> TypeGuard[Winner]:
+    """Whether permute-and-flip can be made, and gains more than the δ that it leaves unused."""
+    if not (isinstance(question, Winner) and isinstance(guarantee, DP)):
+        return False
+    with suppress(InvalidGuarantee):
+        flip(question, guarantee)
+        return guarantee.exact_delta <= _SMALL_PART * Fraction(guarantee.epsilon)
+    return False
 
 
 def _no_table(question: Question, guarantee: Guarantee) -> str:
@@ -334,7 +389,7 @@ def place_finder(question: Question, rule: Rule) -> Callable[[Dataset], Any]:
 
     def place(dataset: Dataset) -> Any:
         counted = count(dataset, question) if question.groups else dataset
-        if isinstance(rule, MarginTable):
+        if isinstance(rule, MarginTable | Flips):
             return {answer: int(counted.get(answer, 0)) for answer in question.answers}
         if isinstance(rule, Ordered):
             assert isinstance(question, Quantile)

@@ -28,6 +28,7 @@ from rainbowdp.baselines.base import World, with_epsilon
 from rainbowdp.baselines.histograms import Integers, histograms, margins_of
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.exact import Ladders, Margins
+from rainbowdp.flips import Flips
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import DP, Guarantee
@@ -287,7 +288,7 @@ class _Tables(_Places):
         if isinstance(mechanism, Baseline):
             return mechanism.rows(self.counts, self.margins)
         rule = mechanism.exact_once.rule if isinstance(mechanism, QuestionMechanism) else None
-        if isinstance(rule, MarginTable):
+        if isinstance(rule, MarginTable | Flips):
             return rule.rows_at(self.counts)
         if isinstance(rule, Ordered) and isinstance(self.question, Quantile):
             share = self.question.q

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.gaussian import GaussianDP, lower_tail, score
 from rainbowdp.guarantee import DP, Guarantee
-from rainbowdp.quantity import ball, precision
+from rainbowdp.quantity import ball, dyadic, precision
 from rainbowdp.trade_off import Point, TradeOff
 
 if TYPE_CHECKING:
-    from flint import arb
+    pass
 
 RATIO_BITS = 128  # how closely a rational approaches e^ε from below
 _GAUSSIAN_KNOTS = 512
@@ -43,7 +43,7 @@ def ratio_below(guarantee: DP) -> Fraction:
     if guarantee.exact_ratio is not None:
         return guarantee.exact_ratio
     with precision(RATIO_BITS + 64):
-        low = _exactly(guarantee.ratio_ball().lower())
+        low = dyadic(guarantee.ratio_ball().lower())
     scale = 1 << RATIO_BITS
     return max(Fraction(1), Fraction(low.numerator * scale // low.denominator, scale))
 
@@ -69,8 +69,8 @@ def _gaussian_curve(guarantee: GaussianDP) -> TradeOff:
     for number in range(_GAUSSIAN_KNOTS + 1):
         at = first + (last - first) * number / _GAUSSIAN_KNOTS
         with precision(128):
-            x = _exactly(lower_tail(ball(at)).upper())
-            y = _exactly(lower_tail(-(score(x) + ball(mu))).upper())
+            x = dyadic(lower_tail(ball(at)).upper())
+            y = dyadic(lower_tail(-(score(x) + ball(mu))).upper())
         if 0 < x < 1 and 0 < y < 1:
             points |= {(x, y), (y, x)}
     return TradeOff(_lower_hull(sorted(points)))
@@ -86,9 +86,3 @@ def _lower_hull(points: list[Point]) -> list[Point]:
             hull.pop()
         hull.append((x, y))
     return hull
-
-
-def _exactly(number: arb) -> Fraction:
-    """The dyadic rational that a ball without radius is."""
-    mantissa, exponent = (int(part) for part in number.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent

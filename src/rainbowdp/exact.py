@@ -24,12 +24,21 @@ from typing import Any, TypeAlias, TypeVar
 
 from rainbowdp import show_html
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, NoPlace, UnknownDataset
+from rainbowdp.flips import Flips
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.margin_table import MarginTable
 from rainbowdp.ordered import Ordered
 from rainbowdp.ordered_proof import prove_ordered
-from rainbowdp.proof import Proof, first_violation, promise_of, prove_ladders, prove_margins
+from rainbowdp.proof import (
+    Proof,
+    first_violation,
+    promise_of,
+    prove_flips,
+    prove_ladders,
+    prove_margins,
+)
 from rainbowdp.rainbow import Answer, Dataset, Rainbow
+from rainbowdp.standing import Shape
 from rainbowdp.table_proof import prove_table
 from rainbowdp.trade_off import TradeOff
 
@@ -134,7 +143,7 @@ class Margins:
         )
 
 
-Rule: TypeAlias = Ladders | Margins | MarginTable | Ordered
+Rule: TypeAlias = Flips | Ladders | Margins | MarginTable | Ordered
 
 
 @dataclass(frozen=True)
@@ -143,7 +152,7 @@ class ExactMechanism:
 
     Made by ``mechanism.exact()`` or ``rb.load``; made means proved: a rule that does not keep
     the guarantee cannot be constructed. ``locate`` finds the place of a dataset; without it a
-    dataset is its place: a pair (region, depth), the margins, or the leads of ordered bins.
+    dataset is its place: a pair (region, depth), margins, counts, or the leads of ordered bins.
     """
 
     guarantee: Guarantee
@@ -164,13 +173,11 @@ class ExactMechanism:
             self.rule.check(self.answers)
             proof = prove_ladders(self.guarantee, self.rule.rows, self.rule.touching)
         elif isinstance(self.rule, MarginTable):
-            shape = self.rule.shape
-            if (shape.answers, shape.neighbours) != (len(self.answers), self.neighbours):
-                raise InvalidMechanism(
-                    f"a margin table must be for {len(self.answers)} answers and neighbours "
-                    f"{self.neighbours!r}, got {shape.answers} and {shape.neighbours!r}"
-                )
+            self._must_be_for_such_votes(self.rule.shape)
             proof = prove_table(self.guarantee, self.rule)
+        elif isinstance(self.rule, Flips):
+            self._must_be_for_such_votes(self.rule)
+            proof = prove_flips(self.guarantee, self.rule.ratio, self.rule.moves)
         elif isinstance(self.rule, Ordered):
             proof = prove_ordered(
                 self.guarantee, len(self.answers), self.rule.total, self.rule.steps
@@ -197,7 +204,9 @@ class ExactMechanism:
                 f"a mechanism must have the neighbours of its question, got {self.neighbours!r}"
             )
         if isinstance(self.rule, MarginTable):
-            self._must_be_that_vote(question, self.rule)
+            self._must_be_that_vote(question, self.rule.shape, 1)
+        if isinstance(self.rule, Flips):
+            self._must_be_that_vote(question, self.rule, self.rule.rows)
         if isinstance(self.rule, Ordered):
             self._must_be_a_quantile(question)
         if not isinstance(self.rule, Ladders) or len(self.answers) == 1:
@@ -210,14 +219,22 @@ class ExactMechanism:
                 f"touching, got {len(self.rule.rows)} regions and {len(pairs)} touching pairs"
             )
 
-    def _must_be_that_vote(self, question: Mapping[str, Any], table: MarginTable) -> None:
-        """A margin table is for one relation and one way to see ties, one record a person."""
-        shape = table.shape
-        asked = (question.get("kind"), question.get("ties"), question.get("rows_per_person"))
-        if asked != ("winner", shape.ties, 1):
+    def _must_be_for_such_votes(self, rule: Shape | Flips) -> None:
+        if (rule.answers, rule.neighbours) != (len(self.answers), self.neighbours):
             raise InvalidMechanism(
-                f"a margin table for {shape.ties!r} and one record {shape.neighbours} must have "
-                f"such a question, got {dict(question)}"
+                f"a rule for votes must be for {len(self.answers)} answers and neighbours "
+                f"{self.neighbours!r}, got {rule.answers} and {rule.neighbours!r}"
+            )
+
+    def _must_be_that_vote(
+        self, question: Mapping[str, Any], rule: Shape | Flips, rows: int
+    ) -> None:
+        """A rule for votes is for one relation, one way to see ties, and so many rows a person."""
+        asked = (question.get("kind"), question.get("ties"), question.get("rows_per_person"))
+        if asked != ("winner", rule.ties, rows):
+            raise InvalidMechanism(
+                f"a rule for a vote with {rule.ties!r} and {rows} records a person "
+                f"{rule.neighbours} must have such a question, got {dict(question)}"
             )
 
     def _must_be_a_quantile(self, question: Mapping[str, Any]) -> None:
@@ -234,7 +251,7 @@ class ExactMechanism:
 
     def release(self, dataset: Dataset) -> Answer:
         """One answer for ``dataset``, drawn from its exact row. This is what goes out."""
-        if isinstance(self.rule, MarginTable):
+        if isinstance(self.rule, MarginTable | Flips):
             return self._found(self.rule.draw, dataset)
         return self.at(dataset).draw()
 

@@ -17,6 +17,7 @@ from typing import Any
 from rainbowdp.answering import place_finder
 from rainbowdp.errors import InvalidFile, RainbowError
 from rainbowdp.exact import MOST_MIXING, ExactMechanism, Ladders, Margins, Rule
+from rainbowdp.flips import Flips
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.guarantee import DP, Guarantee
 from rainbowdp.margin_table import MarginTable
@@ -135,6 +136,8 @@ def describe(mechanism: ExactMechanism) -> dict[str, Any]:
     rule = mechanism.rule
     if isinstance(rule, MarginTable):
         return content | {"rule": "table"} | describe_table(rule)
+    if isinstance(rule, Flips):
+        return content | {"rule": "flips"} | _describe_flips(rule)
     if isinstance(rule, Margins | Ordered):
         name = "margins" if isinstance(rule, Margins) else "ordered"
         content |= {"rule": name, "total": rule.total, "steps": list(rule.steps)}
@@ -188,9 +191,13 @@ def _rule(content: Mapping[str, Any]) -> Rule:
         return Ordered(content["total"], tuple(content["steps"]))
     if content["rule"] == "table":
         return restore_table(content)
+    if content["rule"] == "flips":
+        given = dict(content["coins"])
+        return Flips(**given | {"ratio": exact(given["ratio"], "ratio", InvalidFile)})
     if content["rule"] != "ladders":
         raise InvalidFile(
-            f"a rule is 'ladders', 'margins', 'ordered' or 'table', got {content['rule']!r}"
+            "a rule is 'flips', 'ladders', 'margins', 'ordered' or 'table', "
+            f"got {content['rule']!r}"
         )
     labels = [_name(region["label"]) for region in content["regions"]]
     if len(set(labels)) != len(labels):
@@ -204,6 +211,18 @@ def _rule(content: Mapping[str, Any]) -> Rule:
         {label: _name(r["certain"]) for label, r in regions if r["certain"] is not None},
         tuple((labels[a], labels[b]) for a, b in content["touching"]),
     )
+
+
+def _describe_flips(rule: Flips) -> dict[str, Any]:
+    return {
+        "coins": {
+            "answers": rule.answers,
+            "neighbours": rule.neighbours,
+            "ties": rule.ties,
+            "rows": rule.rows,
+            "ratio": str(rule.ratio),
+        }
+    }
 
 
 def describe_table(table: MarginTable) -> dict[str, Any]:

@@ -108,6 +108,32 @@ def prove_margins(guarantee: Guarantee, answers: int, total: int, steps: Sequenc
     return Proof(guarantee, len(steps), statement)
 
 
+def prove_flips(guarantee: Guarantee, ratio: Fraction, moves: int) -> Proof:
+    """Chances that fall by at most ``ratio`` a unit, where a person moves distances by ``moves``.
+
+    Permute-and-flip changes by at most the factor 1/ratio a unit, whatever the number of answers
+    (``docs/true-answer.md``); so ratio^moves · e^ε ≥ 1 is enough.
+    """
+    if not isinstance(guarantee, DP):
+        raise InvalidMechanism(f"permute-and-flip needs an (ε,δ) guarantee, got {guarantee}")
+    ((allowed, _),) = lines_of(guarantee)
+    places = _BITS + 64 + math.floor(allowed).bit_length()
+    if _power_below(ratio, moves, places) * allowed < 1:
+        raise InvalidMechanism(f"coins must keep {guarantee}, but their chances fall too fast")
+    steps = f"{moves} steps of a factor {float(ratio):.6g} a person"
+    return Proof(guarantee, 1, f"permute-and-flip with {steps}")
+
+
+def _power_below(base: Fraction, exponent: int, places: int) -> Fraction:
+    """At most base^exponent for 0 < base < 1: squared and multiplied, rounded down each time."""
+    square, power = math.floor(base * (1 << places)), 1 << places
+    while exponent:
+        if exponent & 1:
+            power = power * square >> places
+        square, exponent = square * square >> places, exponent >> 1
+    return Fraction(power, 1 << places)
+
+
 def promise_of(guarantee: Guarantee, total: int) -> Promise:
     """The guarantee for rows of weight ``total`` as conditions on integers."""
     return tuple(

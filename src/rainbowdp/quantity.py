@@ -117,6 +117,12 @@ def ball(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
 
+def dyadic(number: arb) -> Fraction:
+    """The dyadic rational that a ball without radius is."""
+    mantissa, exponent = (int(part) for part in number.man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
 def refine(
     evaluate: Callable[[], arb], bits: int = 128, good: int = 60, most: int = 1 << 14
 ) -> float:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NoTable
+from rainbowdp.flips import flipped
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import DP
 from rainbowdp.margin_table import (
@@ -306,17 +307,12 @@ class _Problem:
 
     @cached_property
     def flipped(self) -> Floats:
-        """Permute-and-flip as a table: x_v·∫₀¹ Π_{i≠v} (1 − t·x_i) dt, x_v = r^gap."""
-        size = self.shape.answers
-        nodes, masses = np.polynomial.legendre.leggauss(size)
-        values = np.zeros(self.width)
-        for number, knots in enumerate(self.states):
-            gaps = [0.0, *(float((*self.shape.knots, math.inf)[k]) for k in knots)]
-            x = np.array([float(self.shape.ratio) ** gap for gap in gaps])
-            factors = 1 - np.outer((nodes + 1) / 2, x)
-            for v in range(size):
-                others = np.delete(factors, v, axis=1).prod(axis=1)
-                values[self.row_columns[number, v]] = x[v] * (masses / 2) @ others
+        """Permute-and-flip as a table, with the chances r^gap."""
+        heights = np.array([float(self.shape.ratio) ** knot for knot in self.shape.knots] + [0.0])
+        leader = np.ones((len(self.states), 1))
+        rows = flipped(np.concatenate([leader, heights[np.array(self.states)]], axis=1))
+        values = np.empty(self.width)
+        values[self.row_columns] = rows
         return values
 
 

@@ -47,8 +47,9 @@ from __future__ import annotations
 import numpy as np
 
 from rainbowdp.baselines.base import Baseline, Law, World, checked, made, with_delta
-from rainbowdp.baselines.selection import _flipped, _lawful
+from rainbowdp.baselines.selection import _lawful
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.flips import flipped
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.questions import Winner
@@ -78,7 +79,7 @@ def pooled_permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
             f"pooled permute-and-flip is for Winner with at most {MOST_ANSWERS} answers, got {got}"
         )
     rate = promise.epsilon / world.rows_per_person
-    rows = _pooled_at(rate) if world.neighbours == "substituted" else _lawful(_flipped, rate)
+    rows = _pooled_at(rate) if world.neighbours == "substituted" else _lawful(flipped, rate)
 
     def law(counts: Floats) -> Floats:
         size = counts.shape[1]

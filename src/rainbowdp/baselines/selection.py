@@ -33,6 +33,7 @@ import numpy as np
 
 from rainbowdp.baselines.base import Baseline, Law, World, by_counts, checked, made, with_delta
 from rainbowdp.errors import RainbowError
+from rainbowdp.flips import flipped
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.questions import Winner
@@ -66,10 +67,8 @@ def permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
         p_v = x_v · Σ_{S ⊆ others} (−1)^{|S|}/(|S|+1) · Π_{i∈S} x_i
             = x_v · ∫₀¹ Π_{i≠v} (1 − t·x_i) dt.
 
-    The integrand is a polynomial of degree q − 1, so Gauss–Legendre with ⌈q/2⌉ nodes is exact,
-    and as every term is positive, right to a few ulps for any number of answers. The rates are of
-    ``exponential``: equal in law to report noisy max with exponential noise (Ding et al., 2021),
-    for which see the proof above. Never worse than the exponential mechanism.
+    The rates are of ``exponential``: equal in law to report noisy max with exponential noise
+    (Ding et al., 2021), for which see the proof above. Never worse than the exponential mechanism.
 
     Keeps (ε, 0). Cost: O(q²) a row. McKenna and Sheldon, *Permute-and-flip*, 2020.
 
@@ -78,7 +77,7 @@ def permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
     >>> round(poll[{"red": 3, "green": 1}]["red"], 4)
     0.8161
     """
-    return _selected(world, guarantee, "permute-and-flip", _flipped)
+    return _selected(world, guarantee, "permute-and-flip", flipped)
 
 
 def report_noisy_max(
@@ -101,7 +100,7 @@ def report_noisy_max(
     """
     if noise not in ("exponential", "gumbel"):
         raise RainbowError(f"noise must be 'exponential' or 'gumbel', got noise={noise!r}")
-    laws = {"exponential": _flipped, "gumbel": _softmax}
+    laws = {"exponential": flipped, "gumbel": _softmax}
     return _selected(world, guarantee, f"noisy max, {noise} noise", laws[noise])
 
 
@@ -181,20 +180,3 @@ def _lawful(rows: Law, rate: float) -> Law:
 def _softmax(weights: Floats) -> Floats:
     rows: Floats = weights / weights.sum(axis=1, keepdims=True)
     return rows
-
-
-def _flipped(chances: Floats) -> Floats:
-    size = chances.shape[1]
-    nodes, shares = np.polynomial.legendre.leggauss((size + 1) // 2)
-    rows = np.zeros_like(chances)
-    for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
-        rows += share * _product_of_others(1 - node * chances)
-    return chances * rows
-
-
-def _product_of_others(factors: Floats) -> Floats:
-    """Π_{i≠v} of each row, by products from both sides: no division by what may be tiny."""
-    ones = np.ones((len(factors), 1))
-    before = np.cumprod(np.concatenate([ones, factors[:, :-1]], axis=1), axis=1)
-    after = np.cumprod(np.concatenate([ones, factors[:, :0:-1]], axis=1), axis=1)[:, ::-1]
-    return before * after

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rainbowdp.answering import QuestionMechanism, best, homogeneous, proximity, table
+from rainbowdp.answering import QuestionMechanism, best, flip, homogeneous, proximity, table
 from rainbowdp.cli.output import (
     AsJson,
     Group,
@@ -45,6 +45,7 @@ class Rule(StrEnum):
     homogeneous = "homogeneous"
     proximity = "proximity"
     table = "table"
+    flip = "permute-and-flip"
 
 
 RULES: dict[Rule, Callable[..., QuestionMechanism]] = {
@@ -52,6 +53,7 @@ RULES: dict[Rule, Callable[..., QuestionMechanism]] = {
     Rule.homogeneous: homogeneous,
     Rule.proximity: proximity,
     Rule.table: table,
+    Rule.flip: flip,
 }
 Column = Annotated[str, typer.Option(help="The column that holds the values.")]
 
@@ -292,7 +294,11 @@ def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
     for name, make in makers.items():
         with suppress(InvalidGuarantee):  # not every mechanism exists under every guarantee
             found[name] = make(mechanism.question, mechanism.guarantee)
-    return {name: other for name, other in found.items() if other != mechanism}
+    return {
+        name: other
+        for name, other in found.items()
+        if other != mechanism and name != mechanism.name
+    }
 
 
 def _margins(mechanism: QuestionMechanism) -> Iterable[int]:

@@ -22,7 +22,7 @@ from typing import ClassVar, Self
 from rainbowdp.errors import InvalidGuarantee, LedgerError
 from rainbowdp.gaussian import GaussianDP
 from rainbowdp.guarantee import DP, Guarantee
-from rainbowdp.quantity import Number, ball, exact, precision
+from rainbowdp.quantity import Number, ball, dyadic, exact, precision
 
 _RATIO_BITS = 128  # of log(ratio); the price of rounding it up is below one part in 2^100
 _MOST_BITS = 13_000  # of a stored numerator or denominator: Python prints 4300 digits at most
@@ -219,5 +219,4 @@ def _text(value: Fraction) -> str:
 def _log_upper(ratio: Fraction) -> Fraction:
     """A rational at least log(ratio), above it by less than one part in 2^100."""
     with precision(_RATIO_BITS):
-        mantissa, exponent = ball(ratio - 1).log1p().upper().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+        return dyadic(ball(ratio - 1).log1p().upper())

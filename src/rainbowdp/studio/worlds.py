@@ -165,8 +165,8 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
         )
     if mechanism.question is None:
         raise InvalidFile(
-            f"the studio draws margin tables and ordered bins by their question, got {source} "
-            "without one"
+            "the studio draws rules for votes and quantiles by their question, got "
+            f"{source} without one"
         )
     question = from_description(mechanism.question)
     records = 1
