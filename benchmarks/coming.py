@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from scipy import sparse
+
 import rainbowdp as rb
+from rainbowdp.answering import flip
 from rainbowdp.answering import table as table_of
 from rainbowdp.baselines import permute_and_flip
 from rainbowdp.baselines.histograms import histograms
 from rainbowdp.program import program
+from rainbowdp.solver import LinearProgram, Solver
 from utility import Counts, graph_of, question, shown
 
 ROWS = (
@@ -23,6 +28,12 @@ ROWS = (
     (3, 36, "0.05"), (3, 36, "0.08"), (3, 36, "0.1"), (3, 36, "0.3"), (3, 36, "1"), (3, 36, "2"),
     (4, 12, "0.3"), (4, 12, "1"), (4, 12, "1.5"), (5, 8, "0.3"), (5, 8, "1"), (5, 8, "2"),
     (6, 6, "0.3"), (6, 6, "1"), (6, 6, "2"),
+)  # fmt: skip
+AT_ONCE = ((5, 8, "1"), (5, 8, "2"), (6, 6, "1"), (6, 6, "2"))
+# sizes to be near the best for, sizes on which to be no worse than permute-and-flip, ε
+KEEPING_UP: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
+    ((36,), (), "0.05"), ((36,), (), "0.08"), ((36,), (), "0.1"),
+    ((36, 54, 72, 100), (), "0.05"), ((36, 54, 72), (100, 144), "0.05"),
 )  # fmt: skip
 ALONE = ((3, 20, "0.3"), (4, 12, "0.3"), (6, 6, "2"))
 
@@ -89,6 +100,99 @@ def alone() -> None:
             ]
             cells = " | ".join(f"{100 * (one - 1):.1f} %" for one in above)
             print(f"| {answers}, {records}, {epsilon} | {name} | {cells} |", flush=True)
+
+
+def at_once() -> None:
+    """All votes of at most n records alike: as near as can be to the best for three n at once."""
+    print("| q, n, ε | any mechanism is above one of them by | table, n − 1 | n | n + 1 |")
+    print("|" + " --- |" * 5)
+    for answers, records, epsilon in AT_ONCE:
+        promise = rb.DP(epsilon)
+        domains = [votes_up_to(answers, n) for n in range(records - 1, records + 2)]
+        aims = [dict.fromkeys(votes, 1 / len(votes)) for votes in domains]
+        least = [best_of(graph_of(answers, aim, added), promise, aim)[0] for aim in aims]
+        _, ours = makers(answers, promise)
+        cells = [f"{100 * least_excess(aims, least, added, promise):.1f} %"]
+        for aim, bound in zip(aims, least, strict=True):
+            mean = sum(weight * wrong_at(ours, row) for row, weight in aim.items())
+            cells.append(f"{100 * (mean / bound - 1):.1f} %")
+        print(f"| {answers}, {records}, {epsilon} | {' | '.join(cells)} |", flush=True)
+
+
+def beside_flips() -> None:
+    """Standings of three answers: what it costs any mechanism to keep up with permute-and-flip."""
+
+    def joined(row: Counts) -> Iterator[Counts]:
+        return map(without_base, added(row))
+
+    print("| records, ε | demand | any mechanism is above the best by |\n|" + " --- |" * 3)
+    for sizes, limits, epsilon in KEEPING_UP:
+        promise = rb.DP(epsilon)
+        aims = [standings(3, n) for n in sizes]
+        least = [best_of(graph_of(3, aim, joined), promise, aim)[0] for aim in aims]
+        demand, floor, held = "none", None, []
+        if limits:
+            by_counts, _ = makers(3, promise)
+            held = [(s, sum(w * wrong_at(by_counts, r) for r, w in s.items()))
+                    for s in (standings(3, n) for n in limits)]  # fmt: skip
+            demand = f"on {' and '.join(map(str, limits))} records no worse in the mean"
+        elif len(sizes) == 1:
+            floor, demand = flip(question(3, "added or removed"), promise), "nowhere below"
+        excess = least_excess(aims, least, joined, promise, held, floor)
+        print(f"| {', '.join(map(str, sizes))}, {epsilon} | {demand} | {100 * excess:.2f} % |")
+
+
+def least_excess(
+    aims: Sequence[Mapping[Counts, float]],
+    least: Sequence[float],
+    joined: Callable[[Counts], Iterable[Counts]],
+    promise: rb.DP,
+    held: Sequence[tuple[Mapping[Counts, float], float]] = (),
+    floor: Any = None,
+) -> float:
+    """The least t with a mean error of at most (1 + t)·least on each aim, for any mechanism.
+
+    It must not err more on ``held`` than is said there, nor be right less often than ``floor``.
+    """
+    votes = sorted(set().union(*aims, *(weights for weights, _ in held)))
+    place = {row: number for number, row in enumerate(votes)}
+    size, q = len(votes), len(votes[0])
+    pairs = np.array([(place[a], place[b]) for a in votes for b in joined(a) if b in place])
+    here, there = ((pairs[:, [end]] * q + np.arange(q)).ravel() for end in (0, 1))
+    number, ones = np.arange(len(here)), np.ones(len(here))
+    close = [
+        sparse.csr_array(
+            (np.r_[ones, -promise.ratio * ones], (np.r_[number, number], np.r_[a, b])),
+            shape=(len(here), size * q + 1),
+        )
+        for a, b in ((here, there), (there, here))
+    ]
+    right = np.array([place[row] * q + row.index(max(row)) for row in votes])
+    means = np.zeros((len(aims) + len(held), size * q + 1))
+    wanted = []
+    for line, weights in zip(means, [*aims, *(weights for weights, _ in held)], strict=True):
+        for row, weight in weights.items():
+            line[right[place[row]]] += weight
+        wanted.append(sum(weights.values()))
+    means[: len(aims), -1] = least
+    sums = sparse.csr_array(
+        (np.ones(size * q), (np.repeat(np.arange(size), q), np.arange(size * q))),
+        shape=(size, size * q + 1),
+    )
+    allowed = [*least, *(most for _, most in held)]
+    lower = np.zeros(size * q + 1)
+    if floor is not None:
+        lower[right] = [1 - wrong_at(floor, row) - 1e-9 for row in votes]
+    linear = LinearProgram(
+        sparse.vstack([sums, *close, sparse.csr_array(means)], format="csr"),
+        np.r_[np.ones(size), np.full(2 * len(here), -np.inf), np.array(wanted) - allowed],
+        np.r_[np.ones(size), np.zeros(2 * len(here)), np.full(len(means), np.inf)],
+        lower,
+        np.ones(size * q + 1),
+    )
+    cost = np.zeros(size * q + 1)
+    cost[-1] = -1
+    return -Solver(linear).maximise(cost).bound
 
 
 def best_of(
@@ -160,7 +264,14 @@ def wrong_at(made: Any, row: Counts) -> float:
     return 1 - float(made[dict(zip(names, row, strict=True))][names[row.index(max(row))]])
 
 
-SECTIONS = {"up to": up_to, "every vote": every_vote, "in a row": in_a_row, "alone": alone}
+SECTIONS = {
+    "up to": up_to,
+    "every vote": every_vote,
+    "in a row": in_a_row,
+    "alone": alone,
+    "at once": at_once,
+    "beside permute-and-flip": beside_flips,
+}
 
 
 def main(names: Iterable[str]) -> None:
