@@ -190,6 +190,24 @@ def test_draws_follow_the_row(ties: Ties, monkeypatch: pytest.MonkeyPatch) -> No
         assert abs(off) < 4.5
 
 
+@pytest.mark.parametrize("above", [-1, 0])
+def test_a_coin_shows_heads_for_as_many_numbers_as_its_chance_says(
+    above: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = flips_for(2, rb.DP(1), "substituted", "first listed")
+    seen: list[list[str]] = []
+    drawn = iter([TOTAL - 1, rule.chance(7) + above])  # the leader's coin, then the other's
+    monkeypatch.setattr("secrets.randbits", lambda bits: next(drawn) if bits == 63 else None)
+
+    def first(heads: list[str]) -> str:
+        seen.append(heads)
+        return heads[0]
+
+    monkeypatch.setattr("secrets.choice", first)
+    rule.draw({"x": 4, "y": 1}, ("x", "y"))
+    assert seen == [["x", "y"] if above < 0 else ["x"]]
+
+
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
