@@ -30,6 +30,8 @@ class Vote:
     stored: dict[tuple[int, ...], Sequence[int]] = field(init=False)
     turned: dict[tuple[int, ...], Sequence[int]] = field(init=False, default_factory=dict)
     known: dict[Any, list[int]] = field(init=False, default_factory=dict)
+    found: dict[Counts, list[int]] = field(init=False, default_factory=dict)
+    shared: dict[int, list[tuple[int, int]]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         every = itertools.product(range(len(self.knots) + 1), repeat=self.answers - 1)
@@ -74,13 +76,15 @@ class Vote:
 
     def shares(self, gap: int) -> list[tuple[int, int]]:
         """Knots and their shares, linear in ratio^gap, times what makes them whole."""
-        heights = [self.ratio**k for k in self.knots] + [Fraction(0)]
-        here = self.ratio ** min(gap, self.farthest)
-        for cell, (upper, lower) in enumerate(itertools.pairwise(heights)):
-            if upper >= here > lower:
-                share = (here - lower) / (upper - lower)
-                return [(cell, share.numerator), (cell + 1, share.denominator - share.numerator)]
-        raise AssertionError(gap)
+        if gap not in self.shared:
+            heights = [self.ratio**k for k in self.knots] + [Fraction(0)]
+            here = self.ratio ** min(gap, self.farthest)
+            for cell, (upper, lower) in enumerate(itertools.pairwise(heights)):
+                if upper >= here > lower:
+                    share = (here - lower) / (upper - lower)
+                    near, whole = share.numerator, share.denominator
+                    self.shared[gap] = [(cell, near), (cell + 1, whole - near)]
+        return self.shared[gap]
 
     def at_gaps(self, gaps: Sequence[int]) -> list[int]:
         """The row at gaps, by position, in whole numbers."""
@@ -94,6 +98,11 @@ class Vote:
 
     def row(self, counts: Counts) -> list[int]:
         """The row of a vote, in the order of the list, in whole numbers."""
+        if counts not in self.found:
+            self.found[counts] = self._row(counts)
+        return self.found[counts]
+
+    def _row(self, counts: Counts) -> list[int]:
         leader = min(v for v in range(self.answers) if counts[v] == max(counts))
         if self.ties == "first listed":
             others = [(leader + j) % self.answers for j in range(1, self.answers)]
