@@ -133,10 +133,10 @@ class Flips:
         counts = [place[answer] for answer in answers]
         if any(type(count) is not int or count < 0 for count in counts):
             raise NoPlace("counts that are whole numbers from 0", place)
-        if self.ties == "any leader":
-            return [max(counts) - count for count in counts]
-        scores = [self.answers * count - place for place, count in enumerate(counts)]
-        return [max(scores) - score for score in scores]
+        delay = int(self.ties == "first listed")
+        scores = [self.parts * count - delay * number for number, count in enumerate(counts)]
+        most = max(scores)
+        return [most - score for score in scores]
 
     def right_at(self, gaps: Sequence[int]) -> float:
         """How likely a right answer is at these gaps (see ``standing``)."""
