@@ -75,6 +75,12 @@ def test_what_is_no_finite_number_is_refused_by_name(value: object) -> None:
     assert str(caught.value) == f"epsilon must be a finite number, got epsilon={value!r}"
 
 
+def test_a_number_that_would_take_minutes_to_read_is_refused_and_not_repeated() -> None:
+    with pytest.raises(rb.RainbowError, match="epsilon must be a finite number") as caught:
+        quantity.exact("0." + "9" * 3_000_000, "epsilon", rb.RainbowError)
+    assert len(str(caught.value)) < 300
+
+
 @given(strategies.rows())
 @settings(max_examples=100, deadline=None)
 def test_a_distribution_is_normalised_exactly(row: tuple[float, ...]) -> None:

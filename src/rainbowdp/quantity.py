@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Number: TypeAlias = int | float | Fraction | Decimal | str
 
 _MOST_DIGITS = 10_000
+_MOST_SHOWN = 200
 _BALLS = threading.RLock()  # Arb has one precision for the whole process
 SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then normalised exactly
 
@@ -40,6 +41,8 @@ def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:
         if isinstance(value, bool | np.bool_):
             raise TypeError
         if isinstance(value, str):
+            if len(value) > _MOST_DIGITS:
+                raise OverflowError  # reading takes the square of its length
             return Fraction(value) if "/" in value else _decimal(Decimal(value))
         if isinstance(value, numbers.Integral):
             return Fraction(int(value))  # NumPy's integers would stay what they are inside
@@ -52,6 +55,7 @@ def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:
         raise TypeError
     except (TypeError, ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
         shown = f"{value!r}" if " " in what else f"{what}={value!r}"
+        shown = shown if len(shown) < _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…"
         raise error(f"{what} must be a finite number, got {shown}") from None
 
 

@@ -202,8 +202,11 @@ def checked_answers(answers: Iterable[str]) -> tuple[str, ...]:
             raise InvalidQuestion(f"{rule}, got {answer!r} among them")
     if len(listed) < 2:
         raise InvalidQuestion(f"{rule}, got {list(listed)!r}")
-    if twice := [a for i, a in enumerate(listed) if a in listed[:i]]:
-        raise InvalidQuestion(f"{rule}, got {twice[0]!r} twice: list it once")
+    seen: set[str] = set()
+    for answer in listed:
+        if answer in seen:
+            raise InvalidQuestion(f"{rule}, got {answer!r} twice: list it once")
+        seen.add(answer)
     return listed
 
 
