@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -26,7 +27,7 @@ from rainbowdp.proof import prove_flips
 from rainbowdp.standing import TIES, Ties
 
 NEIGHBOURS = ("substituted", "added or removed")
-TOTAL = 1 << 63
+TOTAL = 1 << 127
 Counts = tuple[int, ...]
 
 
@@ -56,9 +57,8 @@ def by_all_coins(rule: Flips, counts: Counts) -> list[Fraction]:
         distance = most - count
         if rule.ties == "first listed":
             distance = size * distance + v - leader
-        chance = TOTAL
-        for _ in range(distance):
-            chance = math.ceil(chance * rule.ratio)
+        least = math.ceil(1 / (1 - rule.ratio))
+        chance = math.floor((TOTAL - least) * rule.ratio**distance) + least
         chances.append(Fraction(chance, TOTAL))
     found = [Fraction(0)] * size
     for heads in itertools.product((False, True), repeat=size):
@@ -168,12 +168,61 @@ def test_chances_fall_as_fast_as_the_proof_allows(epsilon: str, rows: int, neigh
 
 def test_chances_never_fall_faster_than_the_ratio_and_never_rise() -> None:
     rule = flips_for(3, rb.DP("0.3"), "substituted", "first listed")
-    chances = list(rule.chances)
+    chances = [rule.chance(distance) for distance in range(rule.farthest + 3)]
     assert chances[0] == TOTAL
     for nearer, farther in itertools.pairwise(chances):
-        assert nearer * rule.ratio <= farther < nearer
-        assert farther < nearer * rule.ratio + 1
-    assert rule.chance(len(chances) + 5) == chances[-1]
+        assert nearer * rule.ratio <= farther <= nearer
+        assert farther <= nearer * rule.ratio + 2
+    assert chances[-5:] == [rule.least] * 5
+    assert rule.chance(10**40) == rule.least
+
+
+@given(
+    st.integers(1, (1 << 60) - 1) | st.integers((1 << 60) - 10**6, (1 << 60) - 1),
+    st.floats(0, 1),
+)
+@settings(max_examples=300, deadline=None)
+def test_chances_at_any_distance(part: int, where: float) -> None:
+    """Against a logarithm with 80 digits; how far they fall in a step, exactly."""
+    rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
+    distance = int(where * rule.farthest)
+    here, beside = rule.chance(distance), rule.chance(distance + 1)
+    assert here * rule.ratio <= beside <= here
+    with mp.workdps(80):
+        real = (TOTAL - rule.least) * mp.power(mp.mpf(part) / (1 << 60), distance)
+        assert 0 <= real - (here - rule.least) < 1
+
+
+@pytest.mark.parametrize("part", [1, 12345678901234567, (1 << 60) - (1 << 50) - 1])
+def test_bounds_that_leave_a_chance_open_are_refined(
+    part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rainbowdp.flips._PLACES", 64)
+    rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
+    for distance in (0, 1, 2, 3, 10, 100, 255, 256, 1000):
+        whole = math.floor((TOTAL - rule.least) * rule.ratio**distance)
+        assert rule.chance(distance) == whole + rule.least
+
+
+def test_powers_that_are_whole_numbers() -> None:
+    for part in (1, 2, 3):
+        rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 4))
+        for distance in range(200):
+            whole = math.floor((TOTAL - rule.least) * rule.ratio**distance)
+            assert rule.chance(distance) == whole + rule.least
+
+
+@pytest.mark.parametrize(
+    ("answers", "rows", "epsilon"),
+    [(10, 1000, "0.01"), (26, 1, "0.0001"), (100, 1, "0.001"), (7, 10**6, "1e-7")],
+)
+def test_a_clear_winner_is_all_but_certain(answers: int, rows: int, epsilon: str) -> None:
+    asked = question(answers, rows=rows)
+    mechanism = rb.best(asked, rb.DP(epsilon))
+    assert mechanism.name == "permute-and-flip"
+    assert mechanism[dict.fromkeys(asked.answers, 0) | {"a3": 10**17}]["a3"] > 1 - 1e-9
+    ((_, least, _),) = mechanism.by_margin([10**15])
+    assert least > 1 - 1e-9
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -197,7 +246,7 @@ def test_a_coin_shows_heads_for_as_many_numbers_as_its_chance_says(
     rule = flips_for(2, rb.DP(1), "substituted", "first listed")
     seen: list[list[str]] = []
     drawn = iter([TOTAL - 1, rule.chance(7) + above])  # the leader's coin, then the other's
-    monkeypatch.setattr("secrets.randbits", lambda bits: next(drawn) if bits == 63 else None)
+    monkeypatch.setattr("secrets.randbits", lambda bits: next(drawn) if bits == 127 else None)
 
     def first(heads: list[str]) -> str:
         seen.append(heads)

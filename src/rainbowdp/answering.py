@@ -238,11 +238,12 @@ def _vote_at(
     step = rows * (2 if votes.neighbours == "substituted" else 1)
     first, last = step * (margin - 1), step * margin - (votes.ties == "first listed")
     rivals = range(votes.answers - 1)
+    some = rivals if isinstance(rule, MarginTable) else {0, rivals[-1]}  # who is listed later gains
     found = [
         rule.right_at([gap if rival == nearest else rest for rival in rivals])
         for gap in {first, min(first + 1, last), last}
         for rest in (gap, votes.farthest)
-        for nearest in rivals
+        for nearest in some
     ]
     return min(found), max(found)
 
@@ -300,7 +301,7 @@ def flip(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     """Permute-and-flip for a vote: any number of answers, rows a person and ε. δ is not used."""
     if not isinstance(question, Winner):
         raise InvalidQuestion(
-            f"permute-and-flip is for a Winner, got {question!r}; use rb.best, which chooses what "
+            f"permute-and-flip is for a Winner, got {type(question).__name__}; best chooses what "
             "there is"
         )
     made = QuestionMechanism(question, guarantee, "flip")

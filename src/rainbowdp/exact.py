@@ -233,8 +233,8 @@ class ExactMechanism:
         asked = (question.get("kind"), question.get("ties"), question.get("rows_per_person"))
         if asked != ("winner", rule.ties, rows):
             raise InvalidMechanism(
-                f"a rule for a vote with {rule.ties!r} and {rows} records a person "
-                f"{rule.neighbours} must have such a question, got {dict(question)}"
+                f"a rule for a vote with ties {rule.ties!r} and at most {rows} records a person "
+                f"must have such a question, got {asked}"
             )
 
     def _must_be_a_quantile(self, question: Mapping[str, Any]) -> None:

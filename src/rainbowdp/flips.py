@@ -6,18 +6,17 @@ permute-and-flip: the first heads in a random order. With the chances z_v,
 
     p_v = z_v · ∫₀¹ Π_{i≠v} (1 − t·z_i) dt.
 
-Chances are integers of a total: from the total down, each is the one before times ``ratio``,
-rounded up. So a distance that is longer by one costs at most the factor 1/ratio and never gains,
-which is all that the proof needs (``docs/true-answer.md``). Where ties go to the first listed, the
-distance is x_w − x_v for x_v = q·n_v − v, in q-th parts of a record: no two answers are tied, and
-who is listed first has the advantage. Where any leader is right it is counted in records.
+Chances are integers of T = 2^127: with the distance d it is ⌊(T − C)·ratio^d⌋ + C, where C is at
+least 1/(1 − ratio). So a distance that is longer by one costs at most the factor 1/ratio and never
+gains, which is all that the proof needs (``docs/true-answer.md``). Where ties go to the first
+listed, the distance is x_w − x_v for x_v = q·n_v − v, in q-th parts of a record: no two answers are
+tied, and who is listed first has the advantage. Where any leader is right it is counted in records.
 """
 
 from __future__ import annotations
 
 import math
 import secrets
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -37,10 +36,12 @@ from rainbowdp.standing import TIES, Ties
 
 Weights: TypeAlias = tuple[int, ...]
 
-_BITS = 63
-_TOTAL = 1 << _BITS  # the first chance; all of them fit into 64 bits
-_LONGEST = 1 << 20  # chances kept; a longer distance has the last one, which stays private
+Bounds: TypeAlias = tuple[int, int]
+
+_BITS = 127
+_TOTAL = 1 << _BITS
 _GRID = 1 << 60  # ratios are multiples of 1/_GRID
+_PLACES = 256  # binary places of powers, where these are enough
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,7 @@ class Flips:
             raise InvalidMechanism(f"neighbours must be stated, got {self.neighbours!r}")
         if not 0 < self.ratio < 1 or _GRID % self.ratio.denominator:
             raise InvalidMechanism(
-                f"a ratio of chances must be between 0 and 1 and a multiple of 2^-60, "
-                f"got {self.ratio}"
+                "a ratio of chances must be between 0 and 1 and a multiple of 2^-60, got another"
             )
 
     @property
@@ -75,29 +75,40 @@ class Flips:
 
     @property
     def moves(self) -> int:
-        """By how much one person can move the distance between two answers."""
+        """By how much one person can move all scores together."""
         return self.parts * self.rows * (2 if self.neighbours == "substituted" else 1)
 
-    @property
-    def farthest(self) -> int:
-        """A gap beyond which all are alike."""
-        return len(self.chances)
+    @cached_property
+    def least(self) -> int:
+        """The chance that every coin has at least: rounded up, 1/(1 − ratio)."""
+        top, bottom = self.ratio.numerator, self.ratio.denominator
+        return -(-bottom // (bottom - top))
 
     @cached_property
-    def chances(self) -> array[int]:
-        """The chance of heads by distance, of 2^63."""
-        return _chances(self.ratio)
+    def farthest(self) -> int:
+        """A distance beyond which all coins have the least chance, as e^−89 < 2^−127."""
+        return 89 * self.least
 
     def chance(self, distance: int) -> int:
-        """The chance of heads at ``distance`` behind the leader, of 2^63."""
-        return self.chances[min(distance, len(self.chances) - 1)]
+        """The chance of heads at ``distance`` behind the leader, of 2^127."""
+        if distance >= self.farthest:
+            return self.least
+        above, places, tables = _TOTAL - self.least, _PLACES, self._tables
+        while (found := _floor(tables, distance, above, places)) is None:
+            places *= 2
+            tables = _tables(self.ratio, self.farthest, places)
+        return found + self.least
+
+    @cached_property
+    def _tables(self) -> list[list[Bounds]]:
+        return _tables(self.ratio, self.farthest, _PLACES)
 
     def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the counts ``place``."""
         return self._row([self.chance(distance) for distance in self._distances(place, answers)])
 
     def _row(self, chances: Sequence[int]) -> Weights:
-        """The row of these chances: integers of the total lcm(1, …, q)·2^(63q).
+        """The row of these chances: integers of the total lcm(1, …, q)·2^(127q).
 
         Π (T − t·c_i) over all answers is divided by each factor T − t·c_v in turn and integrated.
         """
@@ -142,22 +153,22 @@ class Flips:
         """How likely a right answer is at these gaps (see ``standing``)."""
         delays = range(1, self.answers) if self.ties == "first listed" else [0] * len(gaps)
         behind = [self.parts * gap + delay for gap, delay in zip(gaps, delays, strict=True)]
-        distances = np.array([[0, *behind]])
+        distances = np.array([[0.0, *map(float, behind)]])
         row = flipped(self._in_floats(distances))
-        leads = distances == 0
-        return float(row[leads].sum())
+        return float(row[distances == 0].sum())
 
     def rows_at(self, counts: NDArray[np.int64]) -> Floats:
         """The rows of many votes at once, in floats: to compare mechanisms, not to release."""
         delays = np.arange(self.answers) if self.ties == "first listed" else 0
-        scores = self.parts * counts - delays
-        return flipped(self._in_floats(scores.max(axis=1, keepdims=True) - scores))
+        gaps = (counts.max(axis=1, keepdims=True) - counts).astype(np.float64)
+        behind = self.parts * gaps + delays
+        return flipped(self._in_floats(behind - behind.min(axis=1, keepdims=True)))
 
-    def _in_floats(self, distances: NDArray[np.int64]) -> Floats:
-        chances = np.frombuffer(self.chances, dtype=np.uint64)
-        near = np.minimum(distances, len(chances) - 1)
-        found: Floats = chances[near].astype(np.float64) / _TOTAL
-        return found
+    def _in_floats(self, distances: Floats) -> Floats:
+        rate = math.log1p(float(self.ratio - 1))
+        floor = self.least / _TOTAL
+        chances: Floats = (1 - floor) * np.exp(rate * distances) + floor
+        return chances
 
 
 def flips_for(
@@ -182,11 +193,17 @@ def flipped(chances: Floats) -> Floats:
     and as every term is positive, right to a few ulps for any number of answers.
     """
     size = chances.shape[1]
-    nodes, shares = np.polynomial.legendre.leggauss((size + 1) // 2)
+    nodes, shares = _nodes((size + 1) // 2)
     rows = np.zeros_like(chances)
     for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
         rows += share * _product_of_others(1 - node * chances)
     return chances * rows
+
+
+@lru_cache(maxsize=16)
+def _nodes(count: int) -> tuple[Floats, Floats]:
+    nodes, shares = np.polynomial.legendre.leggauss(count)
+    return nodes, shares
 
 
 def _product_of_others(factors: Floats) -> Floats:
@@ -204,13 +221,31 @@ def _root_above(value: Fraction, degree: int) -> Fraction:
     return Fraction(math.ceil(root * _GRID), _GRID)
 
 
-@lru_cache(maxsize=16)
-def _chances(ratio: Fraction) -> array[int]:
-    chances = array("Q", [_TOTAL])
-    top, bottom = ratio.numerator, ratio.denominator
-    while len(chances) < _LONGEST:
-        following = -(-chances[-1] * top // bottom)
-        if following == chances[-1]:
+def _tables(ratio: Fraction, exponents: int, places: int) -> list[list[Bounds]]:
+    """Bounds of ratio^(digit·256^position), times 2^places: for each position all 256 digits."""
+    whole = ratio.numerator * (1 << places) // ratio.denominator  # no rest
+    step, tables = (whole, whole), list[list[Bounds]]()
+    while len(tables) * 8 < exponents.bit_length():
+        powers = [(1 << places, 1 << places)]
+        while len(powers) < 256:
+            powers.append(_times(powers[-1], step, places))
+        tables.append(powers)
+        step = _times(powers[-1], step, places)
+    return tables
+
+
+def _floor(tables: list[list[Bounds]], exponent: int, times: int, places: int) -> int | None:
+    """⌊times·ratio^exponent⌋, or none where the bounds leave it open."""
+    found = times << places, times << places
+    for powers in tables:
+        if not exponent:
             break
-        chances.append(following)
-    return chances
+        found = _times(found, powers[exponent & 255], places)
+        exponent >>= 8
+    low, high = found[0] >> places, found[1] >> places
+    return low if low == high else None
+
+
+def _times(one: Bounds, other: Bounds, places: int) -> Bounds:
+    """The product of two bounded numbers with so many binary places, rounded outwards."""
+    return one[0] * other[0] >> places, -(-one[1] * other[1] >> places)

@@ -120,7 +120,7 @@ def prove_flips(guarantee: Guarantee, ratio: Fraction, moves: int) -> Proof:
     places = _BITS + 64 + math.floor(allowed).bit_length()
     if _power_below(ratio, moves, places) * allowed < 1:
         raise InvalidMechanism(f"coins must keep {guarantee}, but their chances fall too fast")
-    steps = f"{moves} steps of a factor {float(ratio):.6g} a person"
+    steps = f"{moves} steps of a factor 1 − {float(1 - ratio):.6g} a person"
     return Proof(guarantee, 1, f"permute-and-flip with {steps}")
 
 
