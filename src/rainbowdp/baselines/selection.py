@@ -69,6 +69,7 @@ def permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
 
     The rates are of ``exponential``: equal in law to report noisy max with exponential noise
     (Ding et al., 2021), for which see the proof above. Never worse than the exponential mechanism.
+    What ``rb.best`` releases by this name is in integers and minds the list in a tie (``flips``).
 
     Keeps (ε, 0). Cost: O(q²) a row. McKenna and Sheldon, *Permute-and-flip*, 2020.
 

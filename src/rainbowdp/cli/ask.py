@@ -287,7 +287,7 @@ def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
     makers: dict[str, Callable[..., Any]] = {
         "proximity": proximity,
         "homogeneous": homogeneous,
-        "permute-and-flip": permute_and_flip,
+        "permute-and-flip": flip if isinstance(mechanism.question, Winner) else permute_and_flip,
         "exponential": exponential,
     }
     found: dict[str, Any] = {}
