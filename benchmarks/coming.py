@@ -87,9 +87,9 @@ def alone() -> None:
             n: dict.fromkeys(votes_of(answers, n), 1 / len(votes_of(answers, n))) for n in sizes
         }
         least = {n: best_of(graph, promise, every | alike[n])[0] for n in sizes}
-        favoured = {n: 1.0 if n == records else 1e-3 for n in sizes}  # among the best for n
+        favored = {n: 1.0 if n == records else 1e-3 for n in sizes}  # among the best for n
         _, ours = makers(answers, promise)
-        found = {"the best for n": favoured, "the best for all three": dict.fromkeys(sizes, 1.0)}
+        found = {"the best for n": favored, "the best for all three": dict.fromkeys(sizes, 1.0)}
         errors = {"table": {row: wrong_at(ours, row) for row in every}}
         for name, counted in found.items():
             weights = every | {
@@ -212,7 +212,7 @@ def least_excess(
     )
     cost = np.zeros(size * q + 1)
     cost[-1] = -1
-    return -Solver(linear).maximise(cost).bound
+    return -Solver(linear).maximize(cost).bound
 
 
 def best_of(
@@ -227,7 +227,7 @@ def best_of(
 
 
 def votes_up_to(answers: int, records: int) -> dict[Counts, float]:
-    """What each vote counts; the empty one is a neighbour only."""
+    """What each vote counts; the empty one is a neighbor only."""
     weights = {(0,) * answers: 0.0}
     for size in range(1, records + 1):
         votes = votes_of(answers, size)
@@ -260,7 +260,7 @@ def added(row: Counts) -> Iterator[Counts]:
 
 
 def folded(row: Counts) -> Iterator[Counts]:
-    """Neighbours among standings."""
+    """Neighbors among standings."""
     return map(without_base, added(row))
 
 

@@ -186,7 +186,7 @@ def _valid_rows(
     solver = Solver(linear, method="simplex")
     shape = (len(graph), len(graph.answers))
     found = [
-        polytope.table(solver.maximise(polytope.cost(rng.normal(size=shape), linear)).values)
+        polytope.table(solver.maximize(polytope.cost(rng.normal(size=shape), linear)).values)
         for _ in range(2)
     ]
     tables = [table for table in found if table is not None]
@@ -212,7 +212,7 @@ def lexicographic_rows(
             wish = np.zeros(order.shape)
             wish[place, order[place, :k]] = 1.0
             linear = polytope.program(kept)
-            found = Solver(linear, method="simplex", tolerance=1e-10).maximise(
+            found = Solver(linear, method="simplex", tolerance=1e-10).maximize(
                 polytope.cost(wish, linear)
             )
             if found.status != "optimal":

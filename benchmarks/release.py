@@ -29,7 +29,7 @@ Work = Callable[[], object]
 
 def contestants(counts: dict[str, int]) -> dict[str, Work]:
     """A release of each library for the same counts."""
-    question = rb.Winner(list(counts), neighbours="added or removed")
+    question = rb.Winner(list(counts), neighbors="added or removed")
     exact = rb.best(question, rb.DP(EPSILON)).exact_once
     row = exact.at(counts)
     numbers = list(counts.values())
@@ -60,7 +60,7 @@ def _diffprivlib(counts: dict[str, int]) -> dict[str, Work]:
     def make(kind: str) -> Work:
         release: Work = getattr(mechanisms, kind)(
             epsilon=EPSILON, sensitivity=1, utility=utility, candidates=candidates, monotonic=True
-        ).randomise
+        ).randomize
         return release
 
     return {

@@ -3,7 +3,7 @@
 Grids cut into square regions, so that every size has the same few levels. Prints Markdown: what a
 run, a level and an edge cost, and the size from which Spark pays, extrapolated from the slopes.
 The words of docs/how-to/spark.md come from here. Parts are given in processor seconds, since the
-machines are shared and what one waits for depends on the neighbours.
+machines are shared and what one waits for depends on the neighbors.
 """
 
 from __future__ import annotations

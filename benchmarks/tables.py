@@ -1,5 +1,5 @@
 """Margin tables: how long one takes to make, to take from the cache proved again, and to draw from;
-and whether a million random pairs of neighbours break the guarantee.
+and whether a million random pairs of neighbors break the guarantee.
 
 Prints Markdown; ε = 1 where it is not said. Sections may be named on the command line.
 """
@@ -22,7 +22,7 @@ import rainbowdp as rb
 from rainbowdp import table_proof, table_store
 from rainbowdp.margin_table import MOST_ANSWERS, MarginTable
 from rainbowdp.proof import lines_of
-from rainbowdp.questions.base import NEIGHBOURS
+from rainbowdp.questions.base import NEIGHBORS
 from rainbowdp.standing import TIES
 
 DRAWS = 2000
@@ -70,7 +70,7 @@ def releasing() -> None:
 
 def time_of_release(table: MarginTable, promise: rb.DP, votes: tuple[int, ...]) -> float:
     names = tuple(str(number) for number in range(table.shape.answers))
-    exact = rb.ExactMechanism(promise, names, table, neighbours=table.shape.neighbours)
+    exact = rb.ExactMechanism(promise, names, table, neighbors=table.shape.neighbors)
     counts = dict(zip(names, votes, strict=False))
     return min(timeit.repeat(lambda: exact.release(counts), number=DRAWS)) / DRAWS
 
@@ -100,10 +100,10 @@ def edges() -> None:
     print(f"| answers | one record | ties | violations in {EDGES:,} random edges |")
     print("| --- | --- | --- | --- |")
     many = range(3, MOST_ANSWERS + 1)
-    for answers, neighbours, ties in itertools.product(many, NEIGHBOURS, TIES):
-        table, _ = table_store.fetch_table(answers, rb.DP(1), neighbours, ties)
+    for answers, neighbors, ties in itertools.product(many, NEIGHBORS, TIES):
+        table, _ = table_store.fetch_table(answers, rb.DP(1), neighbors, ties)
         found = violations(table, rb.DP(1), random.Random(7))  # noqa: S311 - edges, not a secret
-        print(f"| {answers} | {neighbours} | {ties} | {found} |", flush=True)
+        print(f"| {answers} | {neighbors} | {ties} | {found} |", flush=True)
 
 
 def violations(table: MarginTable, promise: rb.DP, rng: random.Random) -> int:
@@ -117,7 +117,7 @@ def violations(table: MarginTable, promise: rb.DP, rng: random.Random) -> int:
         here = {v: 10**18 - rng.randrange(width) for v in names}
         gains, loses = rng.sample(names, 2)
         there = {**here, gains: here[gains] + 1}
-        if table.shape.neighbours == "substituted":
+        if table.shape.neighbors == "substituted":
             there[loses] -= 1
         p, q = table.weights(here, names), table.weights(there, names)
         both = ratio.denominator * sum(q), ratio.numerator * sum(p)

@@ -36,7 +36,7 @@ from rainbowdp.baselines.histograms import histograms
 from rainbowdp.compare import Maker, compare
 from rainbowdp.lifted import fixed_point, lifted
 from rainbowdp.program import program
-from rainbowdp.questions.base import NEIGHBOURS, Neighbours
+from rainbowdp.questions.base import NEIGHBORS, Neighbors
 from rainbowdp.standing import TIES
 
 Counts: TypeAlias = tuple[int, ...]
@@ -55,7 +55,7 @@ MAKERS: dict[str, Maker] = {
     "table (d)": table_of,
 }
 MAKERS_WITH_DELTA: dict[str, Maker] = {
-    "randomised response": randomized_response,
+    "randomized response": randomized_response,
     "propose-test-release": propose_test_release,
     **MAKERS,
 }
@@ -63,9 +63,9 @@ DELTA = "0.01"
 DRAWS = 60_000  # of OpenDP's noisy max for each case
 
 
-def question(answers: int, neighbours: Neighbours = "substituted") -> rb.Winner:
+def question(answers: int, neighbors: Neighbors = "substituted") -> rb.Winner:
     names = [chr(ord("a") + number) for number in range(answers)]
-    return rb.Winner(names, neighbours=neighbours)
+    return rb.Winner(names, neighbors=neighbors)
 
 
 def error(maker: Maker, answers: int, records: int, promise: rb.DP) -> float | None:
@@ -199,19 +199,19 @@ def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], del
 
 
 def ties_table(cases: tuple[tuple[int, int, str], ...]) -> None:
-    """Both ways to count a tie, both neighbour relations."""
+    """Both ways to count a tie, both neighbor relations."""
     makers: dict[str, Maker] = {"best": rb.best, "permute-and-flip": permute_and_flip}
     print("| q, n, ε | one record | best, first listed | permute-and-flip, first listed ", end="")
     print("| best, any leader | permute-and-flip, any leader |\n| --- | --- |" + " --- |" * 4)
     for answers, records, epsilon in cases:
-        for neighbours in NEIGHBOURS:
+        for neighbors in NEIGHBORS:
             cells = []
             for ties in TIES:
-                poll = rb.Winner(question(answers).answers, ties=ties, neighbours=neighbours)
+                poll = rb.Winner(question(answers).answers, ties=ties, neighbors=neighbors)
                 found = compare(poll, rb.DP(epsilon), makers, records=records)
                 cells += [shown(found[name].mean_error) for name in makers]
             line = " | ".join(cells)
-            print(f"| {answers}, {records}, {epsilon} | {neighbours} | {line} |", flush=True)
+            print(f"| {answers}, {records}, {epsilon} | {neighbors} | {line} |", flush=True)
 
 
 ELECTIONS = {

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import rainbowdp as rb
 from rainbowdp import plots
-from rainbowdp.colours import colours
+from rainbowdp.colors import colors
 from rainbowdp.plots.style import (
     INK,
     LARGE,
@@ -42,7 +42,7 @@ def tables() -> list[tuple[int, int, int]]:
 def election(
     promise: rb.DP,
 ) -> tuple[rb.Mechanism, dict[tuple[int, int, int], tuple[float, float]]]:
-    """Our mechanism for the winner on all tables, neighbours one vote apart, in a triangle."""
+    """Our mechanism for the winner on all tables, neighbors one vote apart, in a triangle."""
     question = rb.best(rb.Winner(ANSWERS), promise)
     known = tables()
     edges = [
@@ -73,7 +73,7 @@ def idea() -> Figure:
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     plots.graph(mechanism, places, labels=False, key=False, radius=0.43, ax=left)
     left.set_title(
-        "Each disc is a table of 12 votes, neighbours differ in one.\n"
+        "Each disc is a table of 12 votes, neighbors differ in one.\n"
         "Its bands are the chances of the three answers.",
         loc="left",
         fontsize=LARGE,
@@ -97,7 +97,7 @@ def idea() -> Figure:
         (x0 - 0.9, y0 + 0.55),
         arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 1.2},
     )
-    palette = colours(ANSWERS)
+    palette = colors(ANSWERS)
     bottom = [0.0] * len(walk)
     for answer in reversed(ANSWERS):
         heights = [mechanism[table][answer] for table in walk]

@@ -36,7 +36,7 @@ def main() -> None:
     }
     with tempfile.TemporaryDirectory() as folder:
         ledger = Ledger.create(Path(folder) / "budget.db", epsilon=4)
-        console.print("\n[bold]Three private answers[/], neighbours: one record substituted\n")
+        console.print("\n[bold]Three private answers[/], neighbors: one record substituted\n")
         table = Table("question", "guarantee", "mechanism", "answer", box=SIMPLE_HEAD)
         for words, (mechanism, data) in asked.items():
             answer = rb.ask(mechanism, data, ledger=ledger).answer

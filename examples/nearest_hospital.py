@@ -124,7 +124,7 @@ def report_attacker(console: Console, placed: Placement, epsilon: float) -> None
 def main() -> None:
     parser = argparse.ArgumentParser(description="The nearest hospital, privately.")
     parser.add_argument("roads", nargs="?", type=Path, default=EXTRACT, help="a road graph")
-    parser.add_argument("--epsilon", default="0.2", help="privacy between neighbouring junctions")
+    parser.add_argument("--epsilon", default="0.2", help="privacy between neighboring junctions")
     parser.add_argument("--hospitals", type=int, default=5, choices=range(2, 27), metavar="N")
     asked = parser.parse_args()
     console = Console()
@@ -142,7 +142,7 @@ def main() -> None:
         seconds = time.perf_counter() - started
         console.print(
             f"\n[bold]{len(graph):,} junctions, {graph.edge_count:,} roads[/] from "
-            f"{asked.roads.name}; a mechanism for {guarantee} between neighbouring "
+            f"{asked.roads.name}; a mechanism for {guarantee} between neighboring "
             f"junctions, proved exactly and checked on every road, in {seconds:.1f} s\n"
         )
         report_design(console, placed, guarantee.epsilon)

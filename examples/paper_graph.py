@@ -13,13 +13,13 @@ BAR = 12
 
 
 def bar(probabilities: dict[str, float]) -> str:
-    """The answers of one row as a coloured bar, most preferred first."""
+    """The answers of one row as a colored bar, most preferred first."""
     ends = [0.0]
     for p in probabilities.values():
         ends.append(ends[-1] + p)
     cells = [round(BAR * end) for end in ends]
     parts = zip(probabilities, cells, cells[1:], strict=False)
-    return "".join(f"[{colour}]{'█' * (end - start)}[/]" for colour, start, end in parts)
+    return "".join(f"[{color}]{'█' * (end - start)}[/]" for color, start, end in parts)
 
 
 def main() -> None:

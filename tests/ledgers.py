@@ -34,7 +34,7 @@ def place(places: Callable[[], str]) -> str:
 
 
 def spend(ledger: Ledger, guarantee: Guarantee, name: str | None = None) -> Entry:
-    return ledger.spend(guarantee, question=QUESTION, name=name, neighbours=ledger.neighbours)
+    return ledger.spend(guarantee, question=QUESTION, name=name, neighbors=ledger.neighbors)
 
 
 def says(*parts: str) -> str:

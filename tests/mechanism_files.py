@@ -39,7 +39,7 @@ def custom() -> ExactMechanism:
     question = rb.Custom(
         ["x", "y"],
         lambda n: {"x": max(0, n), "y": max(0, 1 - n)},
-        neighbours="added or removed",
+        neighbors="added or removed",
         name="sign",
     )
     return rb.best(question, rb.DP(1)).exact()
@@ -59,13 +59,13 @@ _MAKERS: dict[str, Callable[[], ExactMechanism]] = {
     "proximity": lambda: rb.proximity(THREE, rb.DP.from_ratio(3, delta="1/1000")).exact(),
     "margin table": lambda: rb.best(THREE, rb.DP(1)).exact(),
     "margin table, any leader": lambda: rb.best(
-        rb.Winner(["a", "b"], ties="any leader", neighbours="added or removed"), rb.DP(1, "1e-3")
+        rb.Winner(["a", "b"], ties="any leader", neighbors="added or removed"), rb.DP(1, "1e-3")
     ).exact(),
     "coins": lambda: rb.best(
         rb.Winner(["a", "b", "c"], "c", person="who", rows_per_person=2), rb.DP("0.5")
     ).exact(),
     "coins, any leader": lambda: rb.best(
-        rb.Winner(list("abcdefg"), ties="any leader", neighbours="added or removed"), rb.DP(1)
+        rb.Winner(list("abcdefg"), ties="any leader", neighbors="added or removed"), rb.DP(1)
     ).exact(),
     "threshold": lambda: rb.best(rb.Threshold(5, "age", minimum=65), rb.DP(1)).exact(),
     "quantile": lambda: rb.best(rb.Quantile("0.9", [0, 0.5, 2, 3.25]), rb.DP(2)).exact(),

@@ -281,7 +281,7 @@ def gaussian_close(p: Sequence[int], q: Sequence[int], mu: Fraction, digits: int
 
 
 def margin_pairs(answers: int, most: int) -> list[tuple[Weights, Weights]]:
-    """Each pair of margins up to ``most`` that neighbours may have: one 0 each, moved by ≤ 1."""
+    """Each pair of margins up to ``most`` that neighbors may have: one 0 each, moved by ≤ 1."""
     all_margins = [
         margins
         for margins in itertools.product(range(most + 1), repeat=answers)
@@ -380,7 +380,7 @@ def compressed(graph: nx.Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def brute_boundary(graph: nx.Graph, region: NDArray[Any]) -> list[bool]:
-    """Whether each node has a neighbour in another region."""
+    """Whether each node has a neighbor in another region."""
     return [any(region[a] != region[b] for b in graph[a]) for a in range(len(graph))]
 
 

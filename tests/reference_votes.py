@@ -1,4 +1,4 @@
-"""Slow, independent references for margin tables: every vote, every neighbour, in fractions.
+"""Slow, independent references for margin tables: every vote, every neighbor, in fractions.
 
 Nothing here imports the code under test: a table is taken as the plain data that it holds.
 """
@@ -20,12 +20,12 @@ class Vote:
     """What a margin table says of each vote, straight from the definition."""
 
     answers: int
-    neighbours: str
+    neighbors: str
     ties: str
     knots: Sequence[int]
     farthest: int
     ratio: Fraction
-    labelled: int
+    labeled: int
     rows: Sequence[Sequence[int]]
     stored: dict[tuple[int, ...], Sequence[int]] = field(init=False)
     turned: dict[tuple[int, ...], Sequence[int]] = field(init=False, default_factory=dict)
@@ -44,24 +44,24 @@ class Vote:
         s = table.shape
         return cls(
             s.answers,
-            s.neighbours,
+            s.neighbors,
             s.ties,
             s.knots,
             s.farthest,
             s.ratio,
-            s.labelled,
+            s.labeled,
             table.rows,
         )
 
     def in_order(self, knots: tuple[int, ...]) -> bool:
         """Whether the knots that go without their positions rise."""
-        free = [k for k in knots if k >= self.labelled]
+        free = [k for k in knots if k >= self.labeled]
         return free == sorted(free)
 
     def at_knots(self, knots: tuple[int, ...]) -> Sequence[int]:
         """The row at knots: that of any order of the free ones which is stored, turned back."""
         if knots not in self.turned:
-            free = [i for i, k in enumerate(knots) if k >= self.labelled]
+            free = [i for i, k in enumerate(knots) if k >= self.labeled]
             for turned in itertools.permutations(free):
                 moved = list(knots)
                 for to, source in zip(free, turned, strict=True):
@@ -124,16 +124,16 @@ class Vote:
         return self.known[key]
 
     def changes(self) -> list[Counts]:
-        """What may happen to the counts between neighbours, one of each way and its reverse."""
+        """What may happen to the counts between neighbors, one of each way and its reverse."""
         one = [tuple(int(i == v) for i in range(self.answers)) for v in range(self.answers)]
-        if self.neighbours == "added or removed":
+        if self.neighbors == "added or removed":
             return one
         pairs = itertools.combinations(range(self.answers), 2)
         moved = [tuple((i == v) - (i == u) for i in range(self.answers)) for u, v in pairs]
         return one + moved
 
     def edges(self, votes: Iterable[Counts]) -> Iterable[tuple[Counts, Counts]]:
-        """Every pair of neighbours that starts at one of the votes."""
+        """Every pair of neighbors that starts at one of the votes."""
         changes = self.changes()
         for counts in votes:
             for change in changes:

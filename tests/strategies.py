@@ -22,7 +22,7 @@ from rainbowdp.guarantee import Guarantee
 from rainbowdp.margin_table import MarginTable
 from rainbowdp.standing import TIES, Shape
 
-ANSWERS = ("red", "green", "blue", "gold", "grey")
+ANSWERS = ("red", "green", "blue", "gold", "gray")
 
 
 @st.composite
@@ -66,7 +66,7 @@ def ratios() -> st.SearchStrategy[Fraction]:
 
 
 def deltas() -> st.SearchStrategy[float]:
-    """δ from 0 to 1, both ends and both neighbourhoods included."""
+    """δ from 0 to 1, both ends and both neighborhoods included."""
     return st.one_of(
         st.just(0.0),
         st.sampled_from([1e-9, 1e-3, 0.25, 0.5, 1.0]),
@@ -127,35 +127,35 @@ def graphs(
     draw: st.DrawFn,
     most: int = 8,
     answers: int | None = None,
-    labelled: bool | None = None,
+    labeled: bool | None = None,
     touching: bool = False,
 ) -> rb.RainbowGraph:
-    """A small random rainbow graph, connected or not, sometimes with labelled regions.
+    """A small random rainbow graph, connected or not, sometimes with labeled regions.
 
-    With ``touching`` the first two datasets are neighbours in different regions.
+    With ``touching`` the first two datasets are neighbors in different regions.
     """
     least = 2 if touching else 1
     size = draw(st.integers(least, most))
-    colours = ANSWERS[: answers if answers is not None else draw(st.integers(1, 4))]
+    colors = ANSWERS[: answers if answers is not None else draw(st.integers(1, 4))]
     pairs = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1))
     edges = draw(st.lists(pairs, max_size=2 * size))
-    orders = st.permutations(colours).map(tuple)
+    orders = st.permutations(colors).map(tuple)
     kinds = draw(st.lists(orders, min_size=least, max_size=3, unique=touching))
     marks = draw(st.lists(st.integers(0, len(kinds) - 1), min_size=size, max_size=size))
     if touching:
         edges, marks = [(0, 1), *edges], [0, 1, *marks[2:]]
-    if draw(st.booleans()) if labelled is None else labelled:
-        return rb.RainbowGraph(edges, dict(enumerate(kinds)), colours, labels=marks)
-    return rb.RainbowGraph(edges, [kinds[mark] for mark in marks], colours)
+    if draw(st.booleans()) if labeled is None else labeled:
+        return rb.RainbowGraph(edges, dict(enumerate(kinds)), colors, labels=marks)
+    return rb.RainbowGraph(edges, [kinds[mark] for mark in marks], colors)
 
 
 @st.composite
 def deep_graphs(
-    draw: st.DrawFn, most: int = 7, labelled: bool | None = None, kinds: int = 3
+    draw: st.DrawFn, most: int = 7, labeled: bool | None = None, kinds: int = 3
 ) -> rb.RainbowGraph:
     """A small graph with deep regions: mostly a chain, cut into blocks, in one piece or more."""
     size = draw(st.integers(2, most))
-    colours = ANSWERS[: draw(st.integers(2, 4))]
+    colors = ANSWERS[: draw(st.integers(2, 4))]
     edges = []
     for node in range(1, size):
         before = draw(st.sampled_from((1, 1, 1, 2, 0)))  # 0 starts a new component
@@ -165,10 +165,10 @@ def deep_graphs(
     edges += draw(st.lists(st.tuples(places, places), max_size=2))
     cuts = draw(st.lists(places, max_size=kinds - 1))
     marks = [sum(cut <= node for cut in cuts) for node in range(size)]
-    orders = draw(st.lists(st.permutations(colours).map(tuple), min_size=kinds, max_size=kinds))
-    if draw(st.booleans()) if labelled is None else labelled:
-        return rb.RainbowGraph(edges, orders, colours, labels=marks)
-    return rb.RainbowGraph(edges, [orders[mark] for mark in marks], colours)
+    orders = draw(st.lists(st.permutations(colors).map(tuple), min_size=kinds, max_size=kinds))
+    if draw(st.booleans()) if labeled is None else labeled:
+        return rb.RainbowGraph(edges, orders, colors, labels=marks)
+    return rb.RainbowGraph(edges, [orders[mark] for mark in marks], colors)
 
 
 @st.composite
@@ -197,7 +197,7 @@ def valid_boundaries(
     answers = len(graph.answers)
     common = draw(exact_rows(answers))
     own = {label: draw(exact_rows(answers)) for label in graph.regions}
-    if draw(st.booleans()):  # the most favoured answer of each region, as symmetric ones have it
+    if draw(st.booleans()):  # the most favored answer of each region, as symmetric ones have it
         own = {
             label: tuple(Fraction(int(a == region.rainbow[0])) for a in graph.answers)
             for label, region in graph.regions.items()
@@ -258,7 +258,7 @@ def exact_pairs(draw: st.DrawFn) -> tuple[tuple[Fraction, ...], tuple[Fraction, 
 
 
 @st.composite
-def coloured_graphs(draw: st.DrawFn, most: int = 14) -> tuple[nx.Graph, list[int]]:
+def colored_graphs(draw: st.DrawFn, most: int = 14) -> tuple[nx.Graph, list[int]]:
     """A networkx graph without loops and a region number for each node."""
     size = draw(st.integers(1, most))
     places = st.integers(0, size - 1)
@@ -424,7 +424,7 @@ def margin_tables(draw: st.DrawFn) -> MarginTable:
         names: list[Any] = ["leader"]
         for place, knot in enumerate(state):
             shared = ties == "any leader" and knot == 0
-            names.append("leader" if shared else (knot, place if knot < shape.labelled else None))
+            names.append("leader" if shared else (knot, place if knot < shape.labeled else None))
         weights = {name: rng.randint(least, least + 12) for name in sorted(names, key=str)}
         rows.append([weights[name] for name in names])
     total = math.lcm(*map(sum, rows))

@@ -1,4 +1,4 @@
-"""Questions answered in integers: every pair of neighbouring tables, over all sets of answers."""
+"""Questions answered in integers: every pair of neighboring tables, over all sets of answers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def on_one_total(p: Histogram, q: Histogram) -> tuple[Histogram, Histogram]:
     return tuple(a * other for a in p), tuple(b * one for b in q)
 
 
-def assert_all_neighbours_are_close(
+def assert_all_neighbors_are_close(
     mechanism: QuestionMechanism, tables: Iterable[Histogram], step: Step
 ) -> None:
     """``tables`` are counts of the groups, then of the records in no group."""
@@ -107,7 +107,7 @@ def assert_all_neighbours_are_close(
 def tables(question: Question, most: int) -> list[list[Histogram]]:
     """Histograms to look at together: of one size, or of every size up to ``most``."""
     groups = len(question.groups)
-    if question.neighbours == "substituted":
+    if question.neighbors == "substituted":
         return [reference.histograms(groups + 1, size) for size in range(1, most + 1)]
     return [
         [(*counts, 0) for size in range(most + 1) for counts in reference.histograms(groups, size)]
@@ -115,17 +115,17 @@ def tables(question: Question, most: int) -> list[list[Histogram]]:
 
 
 def step_of(question: Question) -> Step:
-    substituted = question.neighbours == "substituted"
+    substituted = question.neighbors == "substituted"
     return reference.one_substituted if substituted else reference.one_added_or_removed
 
 
 QUESTIONS: list[tuple[Question, int]] = [
     (rb.Winner(["a", "b", "c"]), 7),
-    (rb.Winner(["a", "b", "c"], neighbours="added or removed"), 4),
+    (rb.Winner(["a", "b", "c"], neighbors="added or removed"), 4),
     (rb.Threshold(3), 7),
-    (rb.Threshold(3, neighbours="added or removed"), 7),
+    (rb.Threshold(3, neighbors="added or removed"), 7),
     (rb.Quantile("1/2", [0, 1, 2, 3]), 6),
-    (rb.Quantile("9/10", [0, 1, 2, 3], neighbours="added or removed"), 5),
+    (rb.Quantile("9/10", [0, 1, 2, 3], neighbors="added or removed"), 5),
 ]
 
 
@@ -140,12 +140,12 @@ def mechanisms(question: Question, guarantee: Guarantee) -> list[QuestionMechani
 
 @pytest.mark.parametrize("name", GUARANTEES)
 @pytest.mark.parametrize(("question", "most"), QUESTIONS, ids=lambda q: type(q).__name__)
-def test_every_two_neighbouring_tables_are_exactly_close(
+def test_every_two_neighboring_tables_are_exactly_close(
     question: Question, most: int, name: str
 ) -> None:
     for mechanism in mechanisms(question, GUARANTEES[name]):
         for together in tables(question, most):
-            assert_all_neighbours_are_close(mechanism, together, step_of(question))
+            assert_all_neighbors_are_close(mechanism, together, step_of(question))
 
 
 @pytest.mark.parametrize("records", [2, 3])
@@ -153,7 +153,7 @@ def test_every_two_neighbouring_tables_are_exactly_close(
     ("question", "most"),
     [
         (rb.Winner(["a", "b", "c"]), 5),
-        (rb.Winner(["a", "b", "c"], neighbours="added or removed"), 4),
+        (rb.Winner(["a", "b", "c"], neighbors="added or removed"), 4),
         (rb.Threshold(4), 7),
         (rb.Quantile("1/2", [0, 1, 2, 3]), 5),
     ],
@@ -167,7 +167,7 @@ def test_all_records_of_one_person_together_are_exactly_close(
     for ratio in (Fraction(3, 2), Fraction(3)):
         for mechanism in mechanisms(shared, rb.DP.from_ratio(ratio)):
             for together in tables(shared, most):
-                assert_all_neighbours_are_close(mechanism, together, step)
+                assert_all_neighbors_are_close(mechanism, together, step)
 
 
 @pytest.mark.parametrize("ratio", [Fraction(3, 2), Fraction(3)])
@@ -175,7 +175,7 @@ def test_one_record_too_many_is_noticed(ratio: Fraction) -> None:
     """The same check fails where two records change and one was promised."""
     mechanism = best(rb.Winner(["a", "b", "c"]), rb.DP.from_ratio(ratio))
     with pytest.raises(AssertionError):
-        assert_all_neighbours_are_close(
+        assert_all_neighbors_are_close(
             mechanism, reference.histograms(4, 5), several(reference.one_substituted, 2)
         )
 
@@ -189,14 +189,14 @@ def test_a_custom_question_is_exactly_close(ratio: Fraction) -> None:
     question = rb.Custom(
         ["low", "mid", "high"],
         margins,
-        neighbours="added or removed",
+        neighbors="added or removed",
         name="three levels",
         groups=[("n", rb.Threshold(1, "x", minimum=0).groups[0][1])],
     )
     every = [(n, 0) for n in range(12)]
     step: Step = lambda counts: {(counts[0] - 1, 0), (counts[0] + 1, 0)}  # noqa: E731
     for mechanism in mechanisms(question, rb.DP.from_ratio(ratio)):
-        assert_all_neighbours_are_close(mechanism, every, step)
+        assert_all_neighbors_are_close(mechanism, every, step)
 
 
 # a boundary of one's own
@@ -213,7 +213,7 @@ def test_a_boundary_row_is_where_the_ladder_starts() -> None:
         "a": 0.25,
     }
     for together in tables(mechanism.question, 5):
-        assert_all_neighbours_are_close(mechanism, together, reference.one_substituted)
+        assert_all_neighbors_are_close(mechanism, together, reference.one_substituted)
 
 
 def test_a_boundary_row_that_is_not_private_is_refused() -> None:
@@ -251,9 +251,9 @@ def two_answers(
     ("question", "most"),
     [
         (rb.Winner(["a", "b"]), 4),
-        (rb.Winner(["a", "b"], neighbours="added or removed"), 4),
+        (rb.Winner(["a", "b"], neighbors="added or removed"), 4),
         (rb.Threshold(3), 6),
-        (rb.Threshold(2, neighbours="added or removed"), 7),
+        (rb.Threshold(2, neighbors="added or removed"), 7),
         (rb.Quantile("1/2", [0, 1, 2]), 5),
     ],
     ids=lambda q: type(q).__name__,
@@ -324,7 +324,7 @@ def test_the_choice_depends_on_the_question_and_the_guarantee_alone(
     assert list(inspect.signature(best).parameters) == ["question", "guarantee"]
     chosen = best(rb.Winner(list("abcdefg"[:answers])), guarantee)
     assert (chosen.rule, chosen.name, chosen.boundary) == (rule, name, None)
-    other = best(rb.Winner(list("tuvwxyz"[:answers]), neighbours="added or removed"), guarantee)
+    other = best(rb.Winner(list("tuvwxyz"[:answers]), neighbors="added or removed"), guarantee)
     assert other.rule == rule
     rules = {"table": MarginTable, "proximity": Margins, "homogeneous": Ladders, "flip": Flips}
     before = chosen.exact_once
@@ -481,7 +481,7 @@ def no_less_than(hits: int, draws: int) -> float:
         (rb.DP("0.5", "0.01"), {"a": 6, "b": 2, "c": 1}, {"a": 5, "b": 2, "c": 2}),
     ],
 )
-def test_drawn_answers_of_neighbours_keep_the_promise(
+def test_drawn_answers_of_neighbors_keep_the_promise(
     guarantee: rb.DP, one: dict[str, int], other: dict[str, int]
 ) -> None:
     draws = 150_000

@@ -31,38 +31,38 @@ from rainbowdp.baselines import (
     randomized_response,
     report_noisy_max,
 )
-from rainbowdp.baselines.histograms import histograms, neighbouring, up_to
-from rainbowdp.questions import Neighbours, Question
+from rainbowdp.baselines.histograms import histograms, neighboring, up_to
+from rainbowdp.questions import Neighbors, Question
 
 FALSE_ALARM = 1e-9
 Maker = Callable[[Any, Any], Baseline]
 PURE: tuple[Maker, ...] = (exponential, permute_and_flip, inverse_sensitivity)
 ALL: tuple[Maker, ...] = (*PURE, randomized_response, propose_test_release)
-RELATIONS: tuple[Neighbours, ...] = ("substituted", "added or removed")
+RELATIONS: tuple[Neighbors, ...] = ("substituted", "added or removed")
 
 
-def winner(answers: int, neighbours: Neighbours = "substituted", rows: int = 1) -> rb.Winner:
-    return rb.Winner(list("abcdefghijkl"[:answers]), neighbours=neighbours, rows_per_person=rows)
+def winner(answers: int, neighbors: Neighbors = "substituted", rows: int = 1) -> rb.Winner:
+    return rb.Winner(list("abcdefghijkl"[:answers]), neighbors=neighbors, rows_per_person=rows)
 
 
-def questions(neighbours: Neighbours) -> Iterator[tuple[Question, int]]:
+def questions(neighbors: Neighbors) -> Iterator[tuple[Question, int]]:
     """Questions with a number of records whose histograms are few."""
-    yield winner(2, neighbours), 12
-    yield winner(3, neighbours), 8
-    yield winner(4, neighbours), 5
-    yield winner(3, neighbours, rows=2), 7
-    yield rb.Threshold(4, neighbours=neighbours), 12
-    yield rb.Quantile("1/3", [0, 1, 2, 3], neighbours=neighbours), 7
-    yield rb.Quantile("1/2", [0, 1, 2, 3, 4], neighbours=neighbours, rows_per_person=3), 6
+    yield winner(2, neighbors), 12
+    yield winner(3, neighbors), 8
+    yield winner(4, neighbors), 5
+    yield winner(3, neighbors, rows=2), 7
+    yield rb.Threshold(4, neighbors=neighbors), 12
+    yield rb.Quantile("1/3", [0, 1, 2, 3], neighbors=neighbors), 7
+    yield rb.Quantile("1/2", [0, 1, 2, 3, 4], neighbors=neighbors, rows_per_person=3), 6
 
 
 @pytest.mark.parametrize("maker", ALL, ids=lambda maker: maker.__name__)
-@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "2.5"])
 def test_keeps_what_it_says_on_every_small_histogram(
-    maker: Maker, neighbours: Neighbours, epsilon: str
+    maker: Maker, neighbors: Neighbors, epsilon: str
 ) -> None:
-    for question, records in questions(neighbours):
+    for question, records in questions(neighbors):
         promise = rb.DP(epsilon, "0.05")
         baseline = maker(question, promise)
         check = baseline.check(records)
@@ -71,23 +71,23 @@ def test_keeps_what_it_says_on_every_small_histogram(
         assert baseline.keeps == (rb.DP(epsilon) if maker in PURE else promise)
 
 
-@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("maker", [exponential, permute_and_flip, randomized_response])
-def test_the_privacy_is_tight_and_a_check_can_fail(maker: Maker, neighbours: Neighbours) -> None:
-    check = maker(winner(3, neighbours), rb.DP(1)).check(14, rb.DP("0.97"))
+def test_the_privacy_is_tight_and_a_check_can_fail(maker: Maker, neighbors: Neighbors) -> None:
+    check = maker(winner(3, neighbors), rb.DP(1)).check(14, rb.DP("0.97"))
     assert not check
     assert check.excess > 0
-    assert check.neighbours is not None
-    one, other = (Counter[str](counts) for counts in check.neighbours)
+    assert check.neighbors is not None
+    one, other = (Counter[str](counts) for counts in check.neighbors)
     changed = (one - other).total(), (other - one).total()
     assert max(changed) == 1
-    assert sum(changed) == 1 or neighbours == "substituted"
+    assert sum(changed) == 1 or neighbors == "substituted"
 
 
-@pytest.mark.parametrize("neighbours", RELATIONS)
-def test_double_the_rate_would_break_it(neighbours: Neighbours) -> None:
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_double_the_rate_would_break_it(neighbors: Neighbors) -> None:
     for maker in (exponential, permute_and_flip):
-        assert not maker(winner(3, neighbours), rb.DP(2)).check(10, rb.DP("1.5"))
+        assert not maker(winner(3, neighbors), rb.DP(2)).check(10, rb.DP("1.5"))
 
 
 def test_propose_test_release_is_tight_in_delta() -> None:
@@ -102,16 +102,16 @@ def every_set(size: int) -> Iterator[tuple[int, ...]]:
         yield from itertools.combinations(range(size), length)
 
 
-@pytest.mark.parametrize("neighbours", RELATIONS)
-def test_the_check_agrees_with_brute_force(neighbours: Neighbours) -> None:
-    question, records, promise = winner(3, neighbours), 5, rb.DP("0.5", "0.01")
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_the_check_agrees_with_brute_force(neighbors: Neighbors) -> None:
+    question, records, promise = winner(3, neighbors), 5, rb.DP("0.5", "0.01")
     baseline = exponential(question, rb.DP(1))
     tables = [t for t in itertools.product(range(records + 1), repeat=3) if sum(t) <= records]
     worst, pairs = 0.0, 0
     for one, other in itertools.combinations(tables, 2):
         more = [max(0, a - b) for a, b in zip(one, other, strict=True)]
         less = [max(0, b - a) for a, b in zip(one, other, strict=True)]
-        limit = 1 if neighbours == "added or removed" else 2
+        limit = 1 if neighbors == "added or removed" else 2
         if sum(more) > 1 or sum(less) > 1 or sum(more) + sum(less) > limit:
             continue
         pairs += 1
@@ -129,9 +129,9 @@ def test_the_check_agrees_with_brute_force(neighbours: Neighbours) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 2])
-@pytest.mark.parametrize("neighbours", RELATIONS)
-def test_histograms_and_their_neighbours_are_all_there(neighbours: Neighbours, rows: int) -> None:
-    question, records = winner(3, neighbours, rows), 4
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_histograms_and_their_neighbors_are_all_there(neighbors: Neighbors, rows: int) -> None:
+    question, records = winner(3, neighbors, rows), 4
     listed = [tuple(row) for row in up_to(question, records).tolist()]
     whole = [t for t in itertools.product(range(records + 1), repeat=3) if sum(t) <= records]
     assert listed == sorted(whole)
@@ -139,7 +139,7 @@ def test_histograms_and_their_neighbours_are_all_there(neighbours: Neighbours, r
     assert exact == [t for t in sorted(whole) if sum(t) == records]
     found = {
         frozenset((listed[a], listed[b]))
-        for first, second in neighbouring(question, records)
+        for first, second in neighboring(question, records)
         for a, b in zip(first.tolist(), second.tolist(), strict=True)
     }
     steps = nx.Graph()  # with uncounted records a substitution is a move in a simplex
@@ -147,14 +147,14 @@ def test_histograms_and_their_neighbours_are_all_there(neighbours: Neighbours, r
     for one, other in itertools.combinations(whole, 2):
         change = [a - b for a, b in zip(one, other, strict=True)]
         gain, loss = sum(max(0, c) for c in change), sum(max(0, -c) for c in change)
-        if neighbours == "substituted":
+        if neighbors == "substituted":
             near = max(gain, loss) <= rows
         else:
             near = min(gain, loss) == 0 and gain + loss <= rows
         if near:
             steps.add_edge(one, other)
     assert found == {frozenset(edge) for edge in steps.edges}
-    assert sum(len(first) for first, _ in neighbouring(question, records)) == len(found)
+    assert sum(len(first) for first, _ in neighboring(question, records)) == len(found)
 
 
 def flips(scores: Sequence[int], rate: Fraction) -> list[Fraction]:
@@ -175,7 +175,7 @@ def flips(scores: Sequence[int], rate: Fraction) -> list[Fraction]:
 @settings(max_examples=150, deadline=None)
 def test_permute_and_flip_is_right_to_a_few_ulps(scores: list[int], base: int) -> None:
     names = list("abcdefghijkl"[: len(scores)])
-    question = rb.Winner(names, neighbours="added or removed")
+    question = rb.Winner(names, neighbors="added or removed")
     row = permute_and_flip(question, rb.DP.from_ratio(base))[dict(zip(names, scores, strict=True))]
     due = flips(scores, Fraction(1, base))
     assert sum(due) == 1
@@ -219,10 +219,10 @@ def wrong(row: dict[Any, float]) -> dict[Any, float]:
 
 
 @pytest.mark.parametrize("noise", ["exponential", "gumbel"])
-@pytest.mark.parametrize("neighbours", RELATIONS)
-def test_noisy_max_is_what_noise_does(neighbours: Neighbours, noise: Any) -> None:
-    rate = 0.5 if neighbours == "substituted" else 1.0
-    row = report_noisy_max(winner(4, neighbours), rb.DP(1), noise)[COUNTS]
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_noisy_max_is_what_noise_does(neighbors: Neighbors, noise: Any) -> None:
+    rate = 0.5 if neighbors == "substituted" else 1.0
+    row = report_noisy_max(winner(4, neighbors), rb.DP(1), noise)[COUNTS]
     rng = np.random.default_rng(11)
     draw = rng.exponential if noise == "exponential" else lambda s, n: rng.gumbel(0, s, n)
     noisy = draw(1 / rate, (200_000, 4)) + np.array(list(COUNTS.values()))
@@ -230,14 +230,14 @@ def test_noisy_max_is_what_noise_does(neighbours: Neighbours, noise: Any) -> Non
     assert not unlikely(drawn, row)
     assert unlikely(drawn, wrong(row))
     same = {"exponential": permute_and_flip, "gumbel": exponential}[noise]
-    assert row == same(winner(4, neighbours), rb.DP(1))[COUNTS]
+    assert row == same(winner(4, neighbors), rb.DP(1))[COUNTS]
 
 
-@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("maker", [permute_and_flip, exponential])
-def test_opendp_draws_the_same(neighbours: Neighbours, maker: Maker) -> None:
+def test_opendp_draws_the_same(neighbors: Neighbors, maker: Maker) -> None:
     opendp.enable_features("contrib")
-    monotonic = neighbours == "added or removed"
+    monotonic = neighbors == "added or removed"
     domain = opendp.vector_domain(opendp.atom_domain(T=int))
     metric = opendp.linf_distance(T=int, monotonic=monotonic)
     pure = maker is permute_and_flip  # for zCDP OpenDP uses Gumbel noise
@@ -246,15 +246,15 @@ def test_opendp_draws_the_same(neighbours: Neighbours, maker: Maker) -> None:
     measurement: Any = opendp.m.make_noisy_max(domain, metric, measure, scale)
     promised = 1.0 if pure else 1 / 8  # ε for exponential noise, ε²/8 of bounded range for Gumbel
     assert measurement.map(1) == pytest.approx(promised)
-    row = maker(winner(4, neighbours), rb.DP(1))[COUNTS]
+    row = maker(winner(4, neighbors), rb.DP(1))[COUNTS]
     drawn = ["abcd"[measurement(list(COUNTS.values()))] for _ in range(5000)]
     assert not unlikely(drawn, row)
     assert unlikely(drawn, wrong(row))
 
 
-@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("maker", [permute_and_flip, exponential])
-def test_diffprivlib_draws_the_same(neighbours: Neighbours, maker: Maker) -> None:
+def test_diffprivlib_draws_the_same(neighbors: Neighbors, maker: Maker) -> None:
     from diffprivlib import mechanisms  # type: ignore[import-untyped, unused-ignore]
 
     kind = mechanisms.PermuteAndFlip if maker is permute_and_flip else mechanisms.Exponential
@@ -262,17 +262,17 @@ def test_diffprivlib_draws_the_same(neighbours: Neighbours, maker: Maker) -> Non
         epsilon=1,
         sensitivity=1,
         utility=list(COUNTS.values()),
-        monotonic=neighbours == "added or removed",
+        monotonic=neighbors == "added or removed",
         candidates=list(COUNTS),
         random_state=random.Random(5).randrange(10**6),
     )
-    row = maker(winner(4, neighbours), rb.DP(1))[COUNTS]
-    drawn = [theirs.randomise() for _ in range(20_000)]
+    row = maker(winner(4, neighbors), rb.DP(1))[COUNTS]
+    drawn = [theirs.randomize() for _ in range(20_000)]
     assert not unlikely(drawn, row)
     assert unlikely(drawn, wrong(row))
 
 
-def test_opendp_randomised_response_is_the_same() -> None:
+def test_opendp_randomized_response_is_the_same() -> None:
     opendp.enable_features("contrib")
     row = randomized_response(winner(3), rb.DP(1))[{"b": 1}]
     measurement: Any = opendp.m.make_randomized_response(list("abc"), row["b"])
@@ -282,14 +282,14 @@ def test_opendp_randomised_response_is_the_same() -> None:
     assert unlikely(drawn, wrong(row))
 
 
-@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("maker", ALL, ids=lambda maker: maker.__name__)
-def test_by_margin_is_the_worst_of_all_tables(maker: Maker, neighbours: Neighbours) -> None:
+def test_by_margin_is_the_worst_of_all_tables(maker: Maker, neighbors: Neighbors) -> None:
     for question, records in (
-        (winner(3, neighbours), 12),
-        (winner(3, neighbours, rows=2), 12),
-        (rb.Quantile("1/2", [0, 1, 2, 3], neighbours=neighbours), 10),
-        (rb.Threshold(7, neighbours=neighbours), 14),
+        (winner(3, neighbors), 12),
+        (winner(3, neighbors, rows=2), 12),
+        (rb.Quantile("1/2", [0, 1, 2, 3], neighbors=neighbors), 10),
+        (rb.Threshold(7, neighbors=neighbors), 14),
     ):
         baseline = maker(question, rb.DP(1, "0.05"))
         groups = [name for name, _ in question.groups]
@@ -322,7 +322,7 @@ def test_inverse_sensitivity_is_private_for_any_margins(
     question = rb.Custom(
         list("abcdefg"[:answers]),
         lambda margins: dict(zip("abcdefg", margins, strict=False)),
-        neighbours="substituted",
+        neighbors="substituted",
         name="any margins",
     )
     baseline = inverse_sensitivity(question, rb.DP(epsilon))
@@ -336,7 +336,7 @@ def test_inverse_sensitivity_cannot_have_a_larger_rate(answers: int) -> None:
     question = rb.Custom(
         names,
         lambda margins: dict(zip(names, margins, strict=True)),
-        neighbours="substituted",
+        neighbors="substituted",
         name="any margins",
     )
     baseline = inverse_sensitivity(question, rb.DP(1))
@@ -358,7 +358,7 @@ def test_every_edge_of_a_graph(graph: rb.RainbowGraph, epsilon: str, delta: str)
 def test_scores_on_a_graph_are_distances() -> None:
     graph = paper.figure_one()
     baseline = exponential(graph, rb.DP(2))
-    plain = nx.Graph([(a, b) for a in graph.datasets for b in graph.neighbours(a)])
+    plain = nx.Graph([(a, b) for a in graph.datasets for b in graph.neighbors(a)])
     for dataset in graph.datasets:
         far = nx.single_source_shortest_path_length(plain, dataset)
         weights = {

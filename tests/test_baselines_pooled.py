@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 from rainbowdp.baselines import permute_and_flip, pooled_permute_and_flip
 from rainbowdp.baselines.histograms import histograms
-from rainbowdp.questions import Neighbours
+from rainbowdp.questions import Neighbors
 
-RELATIONS: tuple[Neighbours, ...] = ("substituted", "added or removed")
+RELATIONS: tuple[Neighbors, ...] = ("substituted", "added or removed")
 
 
-def winner(answers: int, neighbours: Neighbours = "substituted", rows: int = 1) -> rb.Winner:
-    return rb.Winner(list("abcdefghi"[:answers]), neighbours=neighbours, rows_per_person=rows)
+def winner(answers: int, neighbors: Neighbors = "substituted", rows: int = 1) -> rb.Winner:
+    return rb.Winner(list("abcdefghi"[:answers]), neighbors=neighbors, rows_per_person=rows)
 
 
 def mean_error(baseline: rb.Baseline, counts: np.ndarray) -> float:
@@ -99,15 +99,15 @@ def test_the_mean_errors_of_the_theory(
     assert found < mean_error(permute_and_flip(question, promise), counts)
 
 
-@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("epsilon", ["0.05", "0.3", "1", "3"])
 @pytest.mark.parametrize(
     ("answers", "records"), [(2, 20), (3, 14), (4, 9), (5, 7), (6, 6), (7, 5), (8, 5)]
 )
 def test_every_pair_of_small_histograms_is_private(
-    answers: int, records: int, epsilon: str, neighbours: Neighbours
+    answers: int, records: int, epsilon: str, neighbors: Neighbors
 ) -> None:
-    baseline = pooled_permute_and_flip(winner(answers, neighbours), rb.DP(epsilon))
+    baseline = pooled_permute_and_flip(winner(answers, neighbors), rb.DP(epsilon))
     check = baseline.check(records)
     assert check, str(check)
     assert check.pairs > 200
@@ -179,8 +179,8 @@ def test_the_formulas_of_the_proof_for_three_answers() -> None:
 
 
 def test_the_chances_by_margin_bound_what_happens() -> None:
-    for neighbours in RELATIONS:
-        question = winner(3, neighbours)
+    for neighbors in RELATIONS:
+        question = winner(3, neighbors)
         baseline = pooled_permute_and_flip(question, rb.DP(1))
         bounds = {margin: (least, most) for margin, least, most in baseline.by_margin([1, 2, 3])}
         for row in histograms(question, 9).tolist():

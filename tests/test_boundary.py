@@ -19,7 +19,7 @@ PAIR = rb.RainbowGraph([(0, 1)], [YES, NO])
 
 
 def all_touching(answers: int) -> rb.RainbowGraph:
-    """One dataset for each first choice, all of them neighbours."""
+    """One dataset for each first choice, all of them neighbors."""
     names = ANSWERS[:answers]
     orders = [(*names[i:], *names[:i]) for i in range(answers)]
     return rb.RainbowGraph(itertools.combinations(range(answers), 2), orders)

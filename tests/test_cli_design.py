@@ -92,11 +92,11 @@ def test_a_node_past_the_array_of_labels(tmp_path: Path) -> None:
 
 
 def test_lengths_decide_which_site_is_nearest(tmp_path: Path) -> None:
-    (tmp_path / "edges.csv").write_text("a,b,metres\n0,1,1\n1,2,1\n2,3,1\n3,4,9\n")
+    (tmp_path / "edges.csv").write_text("a,b,meters\n0,1,1\n1,2,1\n2,3,1\n3,4,9\n")
     (tmp_path / "roads.gr").write_text("p sp 5 4\na 1 2 1\na 2 3 1\na 3 4 1\na 4 5 9\n")
-    table = [str(tmp_path / "edges.csv"), "--columns", "a,b", "--weight", "metres"]
+    table = [str(tmp_path / "edges.csv"), "--columns", "a,b", "--weight", "meters"]
     for source in ([*table, "--sites", "0,4"], [str(tmp_path / "roads.gr"), "--sites", "1,5"]):
-        more = [] if "metres" in source else ["--weighted"]
+        more = [] if "meters" in source else ["--weighted"]
         out = str(tmp_path / "out.json")
         assert run(*source, *more, "--epsilon", "1", "-o", out).exit_code == 0
         found = duckdb.execute(f"SELECT region FROM '{tmp_path / 'out.parquet'}' ORDER BY node")

@@ -62,7 +62,7 @@ def test_the_table_of_mean_errors(
 
 QUESTIONS: list[tuple[Question, int]] = [
     (winner(3), 7),
-    (winner(3, neighbours="added or removed", rows_per_person=2), 6),
+    (winner(3, neighbors="added or removed", rows_per_person=2), 6),
     (rb.Quantile("1/2", [0, 1, 2, 3]), 7),
     (rb.Threshold(4), 9),
 ]
@@ -153,7 +153,7 @@ def test_the_margin_to_be_sure_is_the_first_that_is() -> None:
         assert sure is not None
         rows = maker(winner(3), rb.DP(1)).by_margin([sure - 1, sure])
         assert rows[0][1] < 0.99 <= rows[1][1]
-    assert found["randomised response"].sure_from is None
+    assert found["randomized response"].sure_from is None
     assert compare(winner(2), rb.DP(20), records=4)["best"].sure_from == 1
 
 
@@ -205,7 +205,7 @@ def test_a_gaussian_guarantee_compares_what_keeps_it() -> None:
     assert json.loads(json.dumps(found.as_dict()))["guarantee"]
 
 
-def test_a_comparison_reads_and_serialises() -> None:
+def test_a_comparison_reads_and_serializes() -> None:
     found = compare(winner(3), rb.DP(1), records=20)
     assert isinstance(found, Comparison)
     assert isinstance(found["best"], Standing)
@@ -270,7 +270,7 @@ def test_the_command_prints_the_table() -> None:
 
 
 def test_the_command_prints_json() -> None:
-    options = ("--neighbours", "added or removed", "--json")
+    options = ("--neighbors", "added or removed", "--json")
     result = run("winner", "--answers", "3", "--records", "9", "--epsilon", "1", *options)
     content = json.loads(result.output)
     assert content["question"] == "winner over 3 answers, one record added or removed"
@@ -296,7 +296,7 @@ def test_the_command_knows_all_questions() -> None:
         (("winner", "--records", "9", "--epsilon", "-1"), "epsilon must be in"),
         (("winner", "--records", "0", "--epsilon", "1"), "at least 1 record"),
         (("winner", "--records", "9", "--epsilon", "1", "--answers", "1"), "at least 2 answers"),
-        (("winner", "--records", "9", "--epsilon", "1", "--neighbours", "x"), "neighbours must"),
+        (("winner", "--records", "9", "--epsilon", "1", "--neighbors", "x"), "neighbors must"),
         (("winner", "--answers", "9", "--records", "90", "--epsilon", "1"), "at most 200,000"),
     ],
 )

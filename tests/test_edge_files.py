@@ -93,13 +93,13 @@ def test_a_memory_map_is_not_copied(tmp_path: Path) -> None:
 
 def test_columns_are_chosen_by_name(tmp_path: Path) -> None:
     path = tmp_path / "edges.csv"
-    path.write_text('road,"from",to,metres\nBroadway,0,1,12.5\nCanal,1,2,0\n')
-    edges = rb.read_graph(path, columns=("from", "to"), weight="metres")
+    path.write_text('road,"from",to,meters\nBroadway,0,1,12.5\nCanal,1,2,0\n')
+    edges = rb.read_graph(path, columns=("from", "to"), weight="meters")
     assert named(edges) == [[0, 1], [1, 2]]
     assert edges.weights is not None
     assert edges.weights.tolist() == [12.5, 0]
     table = parquet(tmp_path / "e.parquet", f"SELECT * FROM '{path}'")
-    again = rb.read_graph(table, columns=("to", "from"), weight="metres")
+    again = rb.read_graph(table, columns=("to", "from"), weight="meters")
     assert named(again) == [[1, 0], [2, 1]]
 
 

@@ -126,7 +126,7 @@ def assert_is_the_graph(graph: rb.RainbowGraph, name: Name, yes: Hashable, no: H
     assert set(graph.interior) == {name(i) for i in (0, 1, 4, 5)}
     for i in range(6):
         near = {b for a, b in EDGES if a == i} | {a for a, b in EDGES if b == i}
-        assert set(graph.neighbours(name(i))) == {name(j) for j in near}
+        assert set(graph.neighbors(name(i))) == {name(j) for j in near}
     assert graph.regions[yes].unbounded == 1
     assert graph.regions[yes].deepest == 2
     assert set(graph.regions[no].datasets) == {name(3), name(4)}
@@ -194,7 +194,7 @@ def test_pairs_may_come_from_a_generator() -> None:
 
 def test_a_dataset_of_the_mapping_without_edges_is_isolated() -> None:
     graph = rb.RainbowGraph(nx.Graph([("a", "b")]), {"a": YES, "b": NO, "c": NO})
-    assert graph.neighbours("c") == ()
+    assert graph.neighbors("c") == ()
     assert graph.depth["c"] == math.inf
 
 

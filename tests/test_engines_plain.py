@@ -6,11 +6,11 @@ from hypothesis import given, settings
 
 from rainbowdp.engines import plain
 from reference import brute_boundary, brute_depth, compressed
-from strategies import coloured_graphs
+from strategies import colored_graphs
 
 
 @settings(max_examples=200, deadline=None)
-@given(coloured_graphs())
+@given(colored_graphs())
 def test_boundary_depth_and_touching_are_those_of_networkx(
     world: tuple[nx.Graph, list[int]],
 ) -> None:

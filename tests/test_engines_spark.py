@@ -30,7 +30,7 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class Case:
-    """A graph of labelled nodes 0, 1, 2, …"""
+    """A graph of labeled nodes 0, 1, 2, …"""
 
     labels: list[int]
     edges: list[Edge]

@@ -337,7 +337,7 @@ class Tied:
     """A user's own question, by the protocol alone, that makes a mistake with ties."""
 
     answers = ("a", "b", "c")
-    neighbours = "substituted"
+    neighbors = "substituted"
     column = None
     groups = ()
     person = None
@@ -426,7 +426,7 @@ ODD = (2**63 + 1, 0, 2**61 + 1, 1, 0, 2**64 - 2**63 - 2**61 - 4, 1, 0)
 def test_each_integer_below_the_total_has_its_answer(
     weights: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With ODD no two neighbouring integers differ as floats, yet each has its own answer."""
+    """With ODD no two neighboring integers differ as floats, yet each has its own answer."""
     asked: list[int] = []
     row = ExactRow(tuple(range(len(weights))), weights)
     for number, answer in boundaries(weights):

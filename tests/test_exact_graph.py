@@ -27,7 +27,7 @@ def assert_every_edge_is_close(
         assert sum(row) == TOTAL
         assert all(type(w) is int and w >= 0 for w in row)
     for d in graph.datasets:
-        for other in graph.neighbours(d):
+        for other in graph.neighbors(d):
             assert reference.integer_excess(rows[d], rows[other], lines) == 0, (d, other)
 
 

@@ -67,7 +67,7 @@ def test_a_certificate_that_was_tampered_with_fails() -> None:
             ),
             "fixed rows",
         ),
-        (dataclasses.replace(good, edge=("d2", "d4")), "not neighbours"),
+        (dataclasses.replace(good, edge=("d2", "d4")), "not neighbors"),
         (dataclasses.replace(good, edge=("d2", "d1")), "breaks nothing"),
         (dataclasses.replace(good, limits=good.limits[1:]), "nothing limits"),
         (

@@ -34,7 +34,7 @@ def test_what_is_saved_comes_back(kind: str, tmp_path: Path) -> None:
     assert back.proof == mechanism.proof
     assert back.rule == mechanism.rule
     assert type(back.rule) is type(mechanism.rule)
-    assert (back.answers, back.neighbours) == (mechanism.answers, mechanism.neighbours)
+    assert (back.answers, back.neighbors) == (mechanism.answers, mechanism.neighbors)
     assert describe(back) == describe(mechanism)
     save(back, tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
@@ -68,7 +68,7 @@ def test_a_file_is_readable_json_with_a_checksum(tmp_path: Path) -> None:
     assert content["format"] == "rainbowdp mechanism"
     assert content["version"] == 1
     assert content["guarantee"] == {"kind": "dp", "ratio": "3", "delta": "1/1000"}
-    assert content["neighbours"] == "substituted"
+    assert content["neighbors"] == "substituted"
     assert all(type(weight) is int for weight in content["steps"])
     claimed = content.pop("checksum")
     assert checksum(content) == claimed

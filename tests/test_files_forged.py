@@ -77,12 +77,12 @@ def a_triple(content: Content) -> None:
     content["touching"][0] = [0, 1, 2]
 
 
-def other_neighbours(content: Content) -> None:
-    content["neighbours"] = "added or removed"
+def other_neighbors(content: Content) -> None:
+    content["neighbors"] = "added or removed"
 
 
-def neighbours_of_the_question(content: Content) -> None:
-    content["question"]["neighbours"] = "added or removed"
+def neighbors_of_the_question(content: Content) -> None:
+    content["question"]["neighbors"] = "added or removed"
 
 
 def fewer_answers(content: Content) -> None:
@@ -195,8 +195,8 @@ def another_format(content: Content) -> None:
 
 
 ON_BOTH = [
-    other_neighbours,
-    neighbours_of_the_question,
+    other_neighbors,
+    neighbors_of_the_question,
     fewer_answers,
     more_answers,
     an_answer_twice,
@@ -286,7 +286,7 @@ def test_a_graph_that_does_not_fit_together_is_refused(attack: Attack, tmp_path:
 
 def test_margins_without_a_table_are_checked_too(tmp_path: Path) -> None:
     """The function of a custom question is not in its file, so margins are given by hand."""
-    question = rb.Custom(["x", "y", "z"], lambda d: d, neighbours="substituted", name="by hand")
+    question = rb.Custom(["x", "y", "z"], lambda d: d, neighbors="substituted", name="by hand")
     save(rb.best(question, rb.DP(1)).exact(), tmp_path / "m.json")
     back = load(tmp_path / "m.json")
     assert isinstance(back.rule, Margins)

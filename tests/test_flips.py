@@ -26,17 +26,17 @@ from rainbowdp.flips import Flips, flips_for
 from rainbowdp.proof import prove_flips
 from rainbowdp.standing import TIES, Ties
 
-NEIGHBOURS = ("substituted", "added or removed")
+NEIGHBORS = ("substituted", "added or removed")
 TOTAL = 1 << 127
 Counts = tuple[int, ...]
 
 
 def question(
-    answers: int, neighbours: str = "substituted", ties: Ties = "first listed", rows: int = 1
+    answers: int, neighbors: str = "substituted", ties: Ties = "first listed", rows: int = 1
 ) -> rb.Winner:
     return rb.Winner(
         [f"a{v}" for v in range(answers)],
-        neighbours=neighbours,  # type: ignore[arg-type]
+        neighbors=neighbors,  # type: ignore[arg-type]
         ties=ties,
         **({"person": "who", "rows_per_person": rows} if rows > 1 else {}),  # type: ignore[arg-type]
     )
@@ -86,14 +86,14 @@ def test_a_row_is_what_all_falls_of_the_coins_give(
     assert floats == pytest.approx([float(p) for p in row(rule, tuple(counts))], abs=1e-14)
 
 
-def changes(counts: Counts, neighbours: str, rows: int) -> Iterator[Counts]:
+def changes(counts: Counts, neighbors: str, rows: int) -> Iterator[Counts]:
     """What one person can make of a vote, with all their rows or fewer."""
     found = {counts}
     for _ in range(rows):
         for one in list(found):
             for v in range(len(one)):
                 more = (*one[:v], one[v] + 1, *one[v + 1 :])
-                if neighbours == "added or removed":
+                if neighbors == "added or removed":
                     found.add(more)
                 else:
                     for u in range(len(one)):
@@ -106,13 +106,13 @@ SHAPES = [(3, 6, 1), (3, 5, 2), (4, 4, 1), (5, 3, 1), (7, 2, 1)]
 
 
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize(("answers", "records", "rows"), SHAPES)
 @pytest.mark.parametrize("ratio", [Fraction(21, 20), Fraction(3), Fraction(60)])
 def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
-    ratio: Fraction, answers: int, records: int, rows: int, neighbours: str, ties: Ties
+    ratio: Fraction, answers: int, records: int, rows: int, neighbors: str, ties: Ties
 ) -> None:
-    rule = flips_for(answers, rb.DP.from_ratio(ratio), neighbours, ties, rows)
+    rule = flips_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
     known: dict[Counts, list[Fraction]] = {}
 
     def at(counts: Counts) -> list[Fraction]:
@@ -123,7 +123,7 @@ def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
     widest = Fraction(1)
     for size in range(1, records + 1):
         for counts in reference.histograms(answers, size):
-            for other in changes(counts, neighbours, rows):
+            for other in changes(counts, neighbors, rows):
                 for p, q in zip(at(counts), at(other), strict=True):
                     widest = max(widest, p / q, q / p)
     assert widest <= ratio
@@ -134,17 +134,17 @@ def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
 @settings(max_examples=200, deadline=None)
 def test_every_pair_of_large_votes_is_close(data: st.DataObject) -> None:
     answers = data.draw(st.integers(2, 9))
-    neighbours, ties = data.draw(st.sampled_from(NEIGHBOURS)), data.draw(st.sampled_from(TIES))
+    neighbors, ties = data.draw(st.sampled_from(NEIGHBORS)), data.draw(st.sampled_from(TIES))
     rows = data.draw(st.integers(1, 3))
     ratio = data.draw(st.sampled_from([Fraction(1001, 1000), Fraction(3, 2), Fraction(40)]))
-    rule = flips_for(answers, rb.DP.from_ratio(ratio), neighbours, ties, rows)
+    rule = flips_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
     base, spread = 10**18, data.draw(st.sampled_from([2, 20, 1000, 10**6, 10**12]))
     counts = [base + data.draw(st.integers(0, spread)) for _ in range(answers)]
     other = list(counts)
     up = data.draw(st.sampled_from([1, -1]))
     for _ in range(rows):
         other[data.draw(st.integers(0, answers - 1))] += up
-        if neighbours == "substituted":
+        if neighbors == "substituted":
             other[data.draw(st.integers(0, answers - 1))] -= up
     for p, q in zip(row(rule, tuple(counts)), row(rule, tuple(other)), strict=True):
         assert p <= ratio * q
@@ -153,11 +153,11 @@ def test_every_pair_of_large_votes_is_close(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("rows", [1, 1000])
 @pytest.mark.parametrize("epsilon", ["0.0001", "0.5", "1", "30", "100"])
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
-def test_chances_fall_as_fast_as_the_proof_allows(epsilon: str, rows: int, neighbours: str) -> None:
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_chances_fall_as_fast_as_the_proof_allows(epsilon: str, rows: int, neighbors: str) -> None:
     guarantee = rb.DP(epsilon)
-    rule = flips_for(12, guarantee, neighbours, "first listed", rows)
-    assert rule.moves == 12 * rows * (2 if neighbours == "substituted" else 1)
+    rule = flips_for(12, guarantee, neighbors, "first listed", rows)
+    assert rule.moves == 12 * rows * (2 if neighbors == "substituted" else 1)
     prove_flips(guarantee, rule.ratio, rule.moves)
     steeper = rule.ratio - Fraction(2, 1 << 60)
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
@@ -257,14 +257,14 @@ def test_a_coin_shows_heads_for_as_many_numbers_as_its_chance_says(
     assert seen == [["x", "y"] if above < 0 else ["x"]]
 
 
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_it_errs_no_more_than_permute_and_flip_by_counts(
-    epsilon: str, ties: Ties, neighbours: str
+    epsilon: str, ties: Ties, neighbors: str
 ) -> None:
     """The same mechanism where any leader is right, and with a better tie where the first is."""
-    asked, promise = question(4, neighbours, ties), rb.DP(epsilon)
+    asked, promise = question(4, neighbors, ties), rb.DP(epsilon)
     makers = {"ours": flip, "theirs": rb.permute_and_flip, "plain": homogeneous}
     compared = rb.compare(asked, promise, records=12, mechanisms=makers)
     error = {name: compared[name].mean_error for name in makers}
@@ -275,10 +275,10 @@ def test_it_errs_no_more_than_permute_and_flip_by_counts(
 
 
 @pytest.mark.parametrize("rows", [1, 3])
-@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize("ties", TIES)
-def test_the_least_and_the_most_by_margin(ties: Ties, neighbours: str, rows: int) -> None:
-    asked = question(3, neighbours, ties, rows)
+def test_the_least_and_the_most_by_margin(ties: Ties, neighbors: str, rows: int) -> None:
+    asked = question(3, neighbors, ties, rows)
     mechanism = flip(asked, rb.DP(1))
     found: dict[int, list[float]] = {}
     for counts in itertools.chain(*(histograms(asked, n).tolist() for n in range(14, 21))):
@@ -302,7 +302,7 @@ def test_the_least_and_the_most_by_margin(ties: Ties, neighbours: str, rows: int
         ({"rows": True}, "answers and rows"),
         ({"answers": 3.0}, "answers and rows"),
         ({"ties": "last"}, "ties must be"),
-        ({"neighbours": "any"}, "neighbours must be"),
+        ({"neighbors": "any"}, "neighbors must be"),
         ({"ratio": Fraction(1)}, "between 0 and 1"),
         ({"ratio": Fraction(0)}, "between 0 and 1"),
         ({"ratio": Fraction(1, 3)}, "multiple of"),
@@ -311,7 +311,7 @@ def test_the_least_and_the_most_by_margin(ties: Ties, neighbours: str, rows: int
 def test_other_coins_are_refused(change: dict[str, object], match: str) -> None:
     fine = {
         "answers": 3,
-        "neighbours": "substituted",
+        "neighbors": "substituted",
         "ties": "first listed",
         "rows": 1,
         "ratio": Fraction(7, 8),
@@ -331,11 +331,11 @@ def test_coins_are_for_their_own_question(other: rb.Winner | rb.Quantile) -> Non
             mine.guarantee,
             mine.answers,
             mine.rule,
-            neighbours=mine.neighbours,
+            neighbors=mine.neighbors,
             question=other.describe(),
         )
     with pytest.raises(rb.InvalidMechanism, match="must be for 4 answers"):
-        ExactMechanism(mine.guarantee, tuple("wxyz"), mine.rule, neighbours=mine.neighbours)
+        ExactMechanism(mine.guarantee, tuple("wxyz"), mine.rule, neighbors=mine.neighbors)
 
 
 @pytest.mark.parametrize("place", [(1, 2), {"x": 1}, {"x": 1, "y": -1}, {"x": 1, "y": 1.0}])

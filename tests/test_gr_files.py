@@ -31,7 +31,7 @@ def test_nodes_go_by_the_names_of_the_file(tmp_path: Path) -> None:
     assert graph.boundary == (2, 3)
     assert graph.depth[1] == graph.depth[4] == 1
     assert 0 not in graph
-    assert graph.neighbours(2) == (1, 3)
+    assert graph.neighbors(2) == (1, 3)
 
 
 @pytest.mark.parametrize("packed", ["graph.gr.xz", "graph.gr.gz"])

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 import rainbowdp as rb
 from rainbowdp import engines
 from reference import assert_one_sentence
-from strategies import coloured_graphs, deep_graphs, graphs
+from strategies import colored_graphs, deep_graphs, graphs
 
 YES, NO = ("yes", "no"), ("no", "yes")
 
 
 @settings(max_examples=100, deadline=None)
-@given(coloured_graphs())
+@given(colored_graphs())
 def test_the_graph_agrees_with_its_own_edges(world: tuple[Any, list[int]]) -> None:
     edges, marks = world
     orders = {mark: (f"{mark}", "other") for mark in marks}
@@ -105,7 +105,7 @@ def test_answers_fix_the_listing_and_default_to_the_first_rainbow() -> None:
 def test_the_line_is_a_path_of_one_rainbow() -> None:
     graph = rb.RainbowGraph.line(YES, 3)
     assert list(graph.datasets) == [0, 1, 2, 3]
-    assert [graph.neighbours(d) for d in range(4)] == [(1,), (0, 2), (1, 3), (2,)]
+    assert [graph.neighbors(d) for d in range(4)] == [(1,), (0, 2), (1, 3), (2,)]
     assert list(graph.regions) == [YES]
     assert len(rb.RainbowGraph.line(YES, 0)) == 1
 
@@ -150,7 +150,7 @@ def test_the_boundary_graph_is_what_the_paper_defines(graph: rb.RainbowGraph) ->
         assert small.region[name] == label
         assert small.rainbow(name) == graph.regions[label].rainbow
         if depth == math.inf:
-            assert small.neighbours(name) == ()
+            assert small.neighbors(name) == ()
 
 
 def test_endless_components_become_one_dataset() -> None:
@@ -205,7 +205,7 @@ def test_unknown_datasets_are_named(name: Any, kind: str) -> None:
         if kind == "numbers"
         else rb.RainbowGraph([("a", "b")], {"a": YES, "b": NO})
     )
-    for ask in (graph.position, graph.neighbours, graph.rainbow, graph.depth.__getitem__):
+    for ask in (graph.position, graph.neighbors, graph.rainbow, graph.depth.__getitem__):
         with pytest.raises(rb.UnknownDataset) as caught:
             ask(name)
         assert_one_sentence(caught.value, repr(name))
@@ -279,7 +279,7 @@ def test_joined_numbers_and_the_edge_between_them(graph: rb.RainbowGraph) -> Non
     for one, other in pairs:
         a, b = graph.edge_between(numbers == one, numbers == other)
         assert (numbers[a], numbers[b]) == (one, other)
-        assert graph.datasets[b] in graph.neighbours(graph.datasets[a])
+        assert graph.datasets[b] in graph.neighbors(graph.datasets[a])
     with pytest.raises(rb.InvalidGraph, match="two apart"):
         graph.edge_between(numbers < 3, numbers > 3)
 

@@ -333,7 +333,7 @@ def test_excess_prints_itself() -> None:
     st.one_of(st.integers(0, 5), strategies.depths()),
 )
 @settings(max_examples=200, deadline=None)
-def test_neighbouring_depths_are_close(
+def test_neighboring_depths_are_close(
     guarantee: Guarantee, row: tuple[float, ...], depth: int
 ) -> None:
     here, next_row = guarantee.rows(row, [depth, depth + 1])

@@ -29,9 +29,9 @@ from rainbowdp.ledger.cost import describe, restore
 
 
 def test_a_ledger_from_first_to_last(place: str) -> None:
-    ledger = Ledger.create(place, epsilon="1", delta="1e-5", neighbours="added or removed")
+    ledger = Ledger.create(place, epsilon="1", delta="1e-5", neighbors="added or removed")
     guarantee = rb.DP("0.3", delta="1e-6")
-    entry = ledger.spend(guarantee, question=QUESTION, name="first", neighbours="added or removed")
+    entry = ledger.spend(guarantee, question=QUESTION, name="first", neighbors="added or removed")
     assert entry == Entry(
         number=1,
         time=entry.time,
@@ -56,7 +56,7 @@ def test_a_ledger_from_first_to_last(place: str) -> None:
     assert ledger.history() == (answered,)
     assert ledger.balance() == Balance(
         kind="dp",
-        neighbours="added or removed",
+        neighbors="added or removed",
         total=DPCost(Fraction(1), Fraction(1, 10**5)),
         spent=DPCost(Fraction(3, 10), Fraction(1, 10**6)),
         left=DPCost(Fraction(7, 10), Fraction(9, 10**6)),
@@ -69,7 +69,7 @@ def test_a_balance_and_an_entry_are_json(place: str) -> None:
     entry = ledger.record(spend(ledger, rb.GaussianDP("0.5")), "grün\0")
     assert json.loads(json.dumps(ledger.balance().as_dict())) == {
         "kind": "gaussian",
-        "neighbours": "substituted",
+        "neighbors": "substituted",
         "total": {"mu_squared": "4"},
         "spent": {"mu_squared": "1/4"},
         "left": {"mu_squared": "15/4"},
@@ -249,23 +249,23 @@ def test_a_budget_that_is_none(tmp_path: Path, options: dict[str, Any], message:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_neighbours_are_one_of_two(tmp_path: Path) -> None:
-    message = "neighbours must be one of substituted | added or removed, got neighbours='edited'"
+def test_neighbors_are_one_of_two(tmp_path: Path) -> None:
+    message = "neighbors must be one of substituted | added or removed, got neighbors='edited'"
     with pytest.raises(LedgerError, match=says(message)):
-        Ledger.create(tmp_path / "budget.db", epsilon=1, neighbours="edited")
+        Ledger.create(tmp_path / "budget.db", epsilon=1, neighbors="edited")
 
 
 def refusals(ledger: Ledger) -> Iterator[tuple[Callable[[], object], str]]:
     """Calls that a DP ledger with one entry 'used' refuses, with what it says."""
 
     def asked(**changes: Any) -> Callable[[], object]:
-        options = {"question": QUESTION, "neighbours": SUBSTITUTED, **changes}
+        options = {"question": QUESTION, "neighbors": SUBSTITUTED, **changes}
         return lambda: ledger.spend(options.pop("guarantee", rb.DP(1)), **options)
 
     yield (
-        asked(neighbours="added or removed"),
-        "a question needs a ledger for its neighbours, 'added or removed', got a ledger made for "
-        "another neighbour relation, 'substituted'; create one for it",
+        asked(neighbors="added or removed"),
+        "a question needs a ledger for its neighbors, 'added or removed', got a ledger made for "
+        "another neighbor relation, 'substituted'; create one for it",
     )
     yield (
         asked(guarantee=rb.GaussianDP(1)),

@@ -35,7 +35,7 @@ COST = rb.DP("0.01")
 
 
 def spend(ledger: Ledger, name: str | None = None) -> Entry:
-    return ledger.spend(COST, question={"q": 1}, name=name, neighbours="substituted")
+    return ledger.spend(COST, question={"q": 1}, name=name, neighbors="substituted")
 
 
 def run(*words: object) -> str:

@@ -24,7 +24,7 @@ def broken(ledger: Ledger) -> str:
     [
         "UPDATE rainbow_budget SET total_epsilon = '30'",
         "UPDATE rainbow_budget SET spent_epsilon = '0'",
-        "UPDATE rainbow_budget SET neighbours = 'added or removed'",
+        "UPDATE rainbow_budget SET neighbors = 'added or removed'",
         "UPDATE rainbow_budget SET entries = 0",
         "DELETE FROM rainbow_budget",
     ],

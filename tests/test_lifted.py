@@ -363,9 +363,9 @@ def test_rows_are_told_apart_even_where_the_linear_form_does_not(
 
 def test_a_map_of_forty_thousand_places() -> None:
     side, rng = 200, np.random.default_rng(3)
-    centres = rng.uniform(0, side, (12, 2))
+    centers = rng.uniform(0, side, (12, 2))
     places = np.stack(np.meshgrid(np.arange(side), np.arange(side), indexing="ij"), axis=-1)
-    away = ((places.reshape(-1, 1, 2) - centres) ** 2).sum(axis=2)
+    away = ((places.reshape(-1, 1, 2) - centers) ** 2).sum(axis=2)
     number = np.arange(side * side).reshape(side, side)
     across = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1)
     down = np.stack([number[:-1].ravel(), number[1:].ravel()], axis=1)

@@ -65,12 +65,12 @@ def test_check_is_brute_force_over_all_edges_and_sets(
     different = {frozenset((rows[a], rows[b])) for a, b in edges if rows[a] != rows[b]}
     assert check.pairs == len(different)
     if check.holds:
-        assert (check.excess, check.neighbours, check.answers) == (0.0, None, ())
+        assert (check.excess, check.neighbors, check.answers) == (0.0, None, ())
         return
     assert check.excess == pytest.approx(float(worst), rel=1e-9)
-    assert check.neighbours is not None
-    more, less = check.neighbours
-    assert less in graph.neighbours(more)
+    assert check.neighbors is not None
+    more, less = check.neighbors
+    assert less in graph.neighbors(more)
     places = [graph.answers.index(a) for a in check.answers]
     much = sum((rows[more][a] for a in places), Fraction(0))
     little = sum((rows[less][a] for a in places), Fraction(0))
@@ -86,11 +86,11 @@ def test_one_broken_edge_is_found_in_any_block_by_either_engine(
     edges = np.stack([nodes, nodes + 1], axis=1)
     graph = rb.RainbowGraph(edges, [YES, NO], labels=np.arange(1000) % 2)
     likely = 0.5 + 0.01 * np.arange(1000) / 1000
-    likely[at + 1 :] -= 0.4  # a fall of 0.4 between two neighbours, slow rises elsewhere
+    likely[at + 1 :] -= 0.4  # a fall of 0.4 between two neighbors, slow rises elsewhere
     table = np.stack([likely, 1 - likely], axis=1)
     mechanism = rb.Mechanism(graph, table, np.arange(1000), rb.DP(1))
     whole = mechanism.check(every_edge=True)
-    assert whole.neighbours == (at, at + 1)
+    assert whole.neighbors == (at, at + 1)
     monkeypatch.setattr("rainbowdp.mechanism._BLOCK", 7)
     assert mechanism.check(every_edge=True) == whole
     monkeypatch.setattr("rainbowdp.engines.LARGE", 0)
@@ -101,22 +101,22 @@ def test_one_broken_edge_is_found_in_any_block_by_either_engine(
 def test_a_check_says_what_is_broken() -> None:
     mechanism = rb.Mechanism.from_table(PAIR, {"a": (0.9, 0.1), "b": (0.1, 0.9)})
     assert str(mechanism.check(rb.DP.from_ratio(2))) == (
-        "log(2)-DP is broken: {yes} is too likely at 'a' beside its neighbour 'b', by 0.7"
+        "log(2)-DP is broken: {yes} is too likely at 'a' beside its neighbor 'b', by 0.7"
     )
     assert str(mechanism.check(rb.DP.from_ratio(9))) == (
-        "log(9)-DP holds on all 1 distinct pairs of neighbouring rows"
+        "log(9)-DP holds on all 1 distinct pairs of neighboring rows"
     )
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.int32, np.int64, np.uint64])
 def test_check_reads_an_index_of_any_integer_type(kind: type[np.integer[Any]]) -> None:
-    # 40·60 + 41 does not fit a byte: a wrapped code compares two rows that are not neighbours.
+    # 40·60 + 41 does not fit a byte: a wrapped code compares two rows that are not neighbors.
     graph = rb.RainbowGraph([(40, 41)], [YES] * 60)
     table = np.full((60, 2), 0.5)
     table[41] = 1.0, 0.0
     check = rb.Mechanism(graph, table, np.arange(60, dtype=kind)).check(rb.DP(1))
     assert not check
-    assert check.neighbours in ((40, 41), (41, 40))
+    assert check.neighbors in ((40, 41), (41, 40))
 
 
 @pytest.mark.parametrize("row", [(float("nan"), 1.0), (0.3, 0.3), (2.0, -1.0), (float("inf"), 0.0)])

@@ -17,7 +17,7 @@ YES, NO = ("yes", "no"), ("no", "yes")
 
 
 def joined(graph: rb.RainbowGraph, a: int, b: int) -> bool:
-    return a == b or b in graph.neighbours(a)
+    return a == b or b in graph.neighbors(a)
 
 
 @settings(max_examples=200, deadline=None)
@@ -46,7 +46,7 @@ def test_morphisms_are_told_from_tears(
             d for d in image if source.rainbow(d) != target.rainbow(image[d])
         ]
         assert morphism.preserves_rainbows == (not changed)
-        assert morphism.recoloured() in (changed or [None])
+        assert morphism.recolored() in (changed or [None])
 
 
 @settings(max_examples=150, deadline=None)
@@ -104,7 +104,7 @@ def test_the_check_of_a_pullback_never_blames_an_innocent_edge() -> None:
     pulled = mechanism.pullback(rb.Morphism(source, target, {"a": 0, "b": 1}))
     assert pulled.check(every_edge=True)
     check = pulled.check()
-    assert check.neighbours not in (("a", "b"), ("b", "a"))
+    assert check.neighbors not in (("a", "b"), ("b", "a"))
 
 
 @settings(max_examples=150, deadline=None)
@@ -116,12 +116,12 @@ def test_the_boundary_morphism_is_one_and_keeps_rainbows(graph: rb.RainbowGraph)
         assert morphism[d] == (graph.region[d], graph.depth[d])
         assert graph.rainbow(d) == morphism.target.rainbow(morphism[d])
     assert morphism.preserves_rainbows
-    assert morphism.recoloured() is None
+    assert morphism.recolored() is None
     # Once more through the public door, which checks every edge against the target's.
     rb.Morphism(graph, morphism.target, lambda d: (graph.region[d], graph.depth[d]))
     for pair in graph.edge_positions():
         a, b = (morphism[d] for d in graph.names(pair))
-        assert a == b or b in morphism.target.neighbours(a)
+        assert a == b or b in morphism.target.neighbors(a)
 
 
 def test_an_endless_component_goes_to_its_own_dataset() -> None:
@@ -130,12 +130,12 @@ def test_an_endless_component_goes_to_its_own_dataset() -> None:
     assert [morphism[d] for d in "abcd"] == [(YES, 0), (NO, 0), (YES, math.inf), (YES, math.inf)]
 
 
-def test_collapsing_everything_is_a_morphism_that_recolours() -> None:
+def test_collapsing_everything_is_a_morphism_that_recolors() -> None:
     source = rb.RainbowGraph([("a", "b")], {"a": YES, "b": NO})
     point = rb.RainbowGraph([], {"p": YES})
     morphism = rb.Morphism(source, point, lambda _: "p")
     assert not morphism.preserves_rainbows
-    assert morphism.recoloured() == "b"
+    assert morphism.recolored() == "b"
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int8, np.int16, np.int32, np.uint64])

@@ -28,15 +28,15 @@ dp.enable_features("contrib", "honest-but-curious")
 bridge: Any = to_opendp  # the methods of an OpenDP measurement have no types
 compose: Any = dp.c.make_composition
 
-COLOURS = ["red", "green", "blue"]
+COLORS = ["red", "green", "blue"]
 BINS = [0, 10, 20, 50]
 TEXTS = dp.vector_domain(dp.atom_domain(T=str))
 NUMBERS = dp.vector_domain(dp.atom_domain(T=float))
 COUNTS = dp.vector_domain(dp.atom_domain(T="i64"))
 
 
-def winner(neighbours: Any = "added or removed") -> rb.Winner:
-    return rb.Winner(COLOURS, neighbours=neighbours)
+def winner(neighbors: Any = "added or removed") -> rb.Winner:
+    return rb.Winner(COLORS, neighbors=neighbors)
 
 
 def counting() -> Any:
@@ -98,7 +98,7 @@ def test_gaussian_is_zero_concentrated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("neighbours", "metric", "units"),
+    ("neighbors", "metric", "units"),
     [
         ("added or removed", dp.symmetric_distance(), 1),
         ("added or removed", dp.insert_delete_distance(), 1),
@@ -109,8 +109,8 @@ def test_gaussian_is_zero_concentrated() -> None:
         ("substituted", dp.hamming_distance(), 1),
     ],
 )
-def test_a_unit_of_each_metric(neighbours: Any, metric: Any, units: int) -> None:
-    measurement = bridge(rb.best(winner(neighbours), rb.DP(1)), (TEXTS, metric))
+def test_a_unit_of_each_metric(neighbors: Any, metric: Any, units: int) -> None:
+    measurement = bridge(rb.best(winner(neighbors), rb.DP(1)), (TEXTS, metric))
     assert [measurement.map(d) for d in (0, 1, 3)] == [0, units, 3 * units]
 
 
@@ -124,11 +124,11 @@ QUESTIONS = [
     winner("substituted"),
     limited(winner("added or removed"), 3),
     limited(winner("substituted"), 2),
-    rb.Threshold(5, neighbours="added or removed"),
-    rb.Threshold(5, neighbours="substituted"),
-    rb.Quantile("1/3", BINS, neighbours="added or removed"),
-    rb.Quantile("1/3", BINS, neighbours="substituted"),
-    limited(rb.Quantile("1/2", BINS, neighbours="substituted"), 2),
+    rb.Threshold(5, neighbors="added or removed"),
+    rb.Threshold(5, neighbors="substituted"),
+    rb.Quantile("1/3", BINS, neighbors="added or removed"),
+    rb.Quantile("1/3", BINS, neighbors="substituted"),
+    limited(rb.Quantile("1/2", BINS, neighbors="substituted"), 2),
 ]
 GUARANTEES = [rb.DP(1), rb.DP("0.2"), rb.DP(1, "1e-3"), rb.DP.from_ratio(5, 4)]
 MEASUREMENTS = [
@@ -162,7 +162,7 @@ def test_the_map_holds_between_any_counts(data: st.DataObject) -> None:
 
 
 def test_an_l1_distance_of_two_is_two_substitutions_at_worst() -> None:
-    mechanism = rb.best(rb.Threshold(5, neighbours="substituted"), rb.DP(1))
+    mechanism = rb.best(rb.Threshold(5, neighbors="substituted"), rb.DP(1))
     measurement = bridge(mechanism)
     assert excess(measurement, mechanism, [4], [6], 2) <= 0
     assert excess(measurement, mechanism, [4], [6], 1) > 0
@@ -173,7 +173,7 @@ def test_an_l1_distance_of_two_is_two_substitutions_at_worst() -> None:
 
 def test_answers_are_listed_ones() -> None:
     measurement = bridge(rb.best(winner(), rb.DP(1)))
-    assert {measurement([2, 2, 2]) for _ in range(500)} == set(COLOURS)
+    assert {measurement([2, 2, 2]) for _ in range(500)} == set(COLORS)
 
 
 def test_counts_below_zero_are_zero() -> None:
@@ -198,12 +198,12 @@ def test_draws_follow_the_exact_row(records: bool) -> None:
 
 
 def test_records_are_counted_as_in_a_table() -> None:
-    quantile = rb.best(rb.Quantile("1/2", BINS, neighbours="substituted"), rb.DP(80))
+    quantile = rb.best(rb.Quantile("1/2", BINS, neighbors="substituted"), rb.DP(80))
     measurement = bridge(quantile, (NUMBERS, dp.change_one_distance()))
     assert measurement([0.0] * 5 + [10.0] * 30 + [49.9] * 4 + [math.nan, 50.0, -1.0] * 99) == (
         "[10, 20)"
     )
-    old = rb.Threshold(20, "age", minimum=65, maximum=80, neighbours="substituted")
+    old = rb.Threshold(20, "age", minimum=65, maximum=80, neighbors="substituted")
     whole = dp.vector_domain(dp.atom_domain(T=int))
     ages = bridge(rb.best(old, rb.DP(80)), (whole, dp.change_one_distance()))
     assert ages([65] * 10 + [80] * 20 + [64, 81] * 50) == "yes"
@@ -229,7 +229,7 @@ def test_a_custom_question_with_groups() -> None:
     question = rb.Custom(
         ["even", "odd"],
         parity,
-        neighbours="added or removed",
+        neighbors="added or removed",
         name="parity",
         groups=[("big", rb.questions.Between(100, None))],
     )
@@ -247,8 +247,8 @@ def test_composes_with_a_laplace_count() -> None:
     both = compose([ours, counting()])
     assert both.map(1) == 1.5
     assert both.map(2) == 3.0
-    colour, size = both(["red"] * 40)
-    assert colour in COLOURS
+    color, size = both(["red"] * 40)
+    assert color in COLORS
     assert abs(size - 40) < 200
 
 
@@ -273,7 +273,7 @@ def test_a_context_pays_for_it_and_stops() -> None:
         split_evenly_over=2,
         domain=TEXTS,
     )
-    assert context(ours) in COLOURS
+    assert context(ours) in COLORS
     assert context.query().count().laplace().release() > -1000
     with pytest.raises(dp.OpenDPException, match="out of queries"):
         context(ours)
@@ -294,7 +294,7 @@ def test_a_context_refuses_what_is_too_dear() -> None:
 
 def test_chains_after_opendps_own_counting() -> None:
     counted = (TEXTS, dp.symmetric_distance()) >> dp.t.then_count_by_categories(
-        categories=COLOURS, MO=dp.L1Distance["i64"], TOA="i64", null_category=False
+        categories=COLORS, MO=dp.L1Distance["i64"], TOA="i64", null_category=False
     )
     chained = counted >> bridge(rb.best(winner(), rb.DP(50)))
     assert chained(["blue"] * 30 + ["mauve"] * 90) == "blue"
@@ -351,7 +351,7 @@ def test_wrong_mechanisms() -> None:
     with pytest.raises(rb.InvalidMechanism, match="a measure for DP and GaussianDP"):
         bridge(homogeneous(winner(), curve))
     loose = rb.Custom(
-        ["a", "b"], lambda _: {"a": 0, "b": 1}, neighbours="substituted", name="no groups"
+        ["a", "b"], lambda _: {"a": 0, "b": 1}, neighbors="substituted", name="no groups"
     )
     with pytest.raises(rb.InvalidQuestion, match="a question with groups"):
         bridge(rb.best(loose, rb.DP(1)))
@@ -365,7 +365,7 @@ def test_a_mechanism_of_another_question() -> None:
         replace(exact, locate=None),
     ]
     for other in others:
-        with pytest.raises(rb.InvalidMechanism, match="answers, borders and neighbours"):
+        with pytest.raises(rb.InvalidMechanism, match="answers, borders and neighbors"):
             bridge(other)
 
 

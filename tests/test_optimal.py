@@ -77,8 +77,8 @@ def test_nor_under_any_polygon(
 
 
 @settings(max_examples=60, deadline=None)
-@given(graphs(6, answers=3, labelled=True), exact_promises(), st.data())
-def test_nor_with_labelled_regions_that_share_an_order(
+@given(graphs(6, answers=3, labeled=True), exact_promises(), st.data())
+def test_nor_with_labeled_regions_that_share_an_order(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
 ) -> None:
     assert_is_the_greatest(graph, *world, data)
@@ -214,8 +214,8 @@ def test_raising_one_probability_by_a_millionth_is_caught(
     assert mechanism.check(every_edge=True)
     check = spoilt.check()
     assert not check
-    assert check.neighbours is not None
-    assert broken in check.neighbours
+    assert check.neighbors is not None
+    assert broken in check.neighbors
 
 
 @pytest.mark.parametrize("guarantee", [rb.DP(1), rb.DP(1, 0.01), rb.GaussianDP(1)])

@@ -72,7 +72,7 @@ def test_every_pair_of_small_tables_is_close(bins: int, ratio: str, most: int, q
         rows[counts] = mechanism.rule.weights(place, asked.answers)
     pairs = 0
     for counts, row in rows.items():
-        for other in changed(counts, most):  # both neighbour relations at once
+        for other in changed(counts, most):  # both neighbor relations at once
             assert not too_far(exact, row, rows[other]), (counts, other)
             pairs += 1
     assert pairs > 1000
@@ -171,7 +171,7 @@ def test_best_takes_it_where_it_is_proved() -> None:
         (9, "1", "homogeneous"),
     ]:
         assert rb.best(question(bins), rb.DP(epsilon)).name == name
-    pairs = question(4, rows_per_person=2), question(4, neighbours="added or removed")
+    pairs = question(4, rows_per_person=2), question(4, neighbors="added or removed")
     for asked in pairs:
         assert rb.best(asked, rb.DP(2)).name == "proximity"
         with pytest.raises(rb.InvalidQuestion, match="one record a person substituted"):
@@ -215,7 +215,7 @@ def test_it_answers_quantiles_alone() -> None:
     ):
         with pytest.raises(rb.InvalidMechanism, match="must be of a quantile"):
             ExactMechanism(
-                rb.DP(1), asked.answers, rule, neighbours="substituted", question=asked.describe()
+                rb.DP(1), asked.answers, rule, neighbors="substituted", question=asked.describe()
             )
 
 

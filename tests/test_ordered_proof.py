@@ -36,7 +36,7 @@ def row(leads: Leads, total: int, steps: Steps) -> list[Fraction]:
 
 
 def far_pair(ratio: Fraction, bins: int, total: int, steps: Steps) -> tuple[Leads, Leads] | None:
-    """Two neighbouring states whose rows are further apart than ``ratio``, by brute force."""
+    """Two neighboring states whose rows are further apart than ``ratio``, by brute force."""
     reach = 5 if bins < 5 else 4
     rows = {
         leads: row(leads, total, steps)
@@ -114,7 +114,7 @@ def test_each_demand_is_made_and_brute_force_agrees(
 @pytest.mark.parametrize(
     ("bins", "ratio", "total", "steps"),
     [
-        (4, "3", 16, (11, 11, 4, 4, 3)),  # far bins may crowd a neighbouring state
+        (4, "3", 16, (11, 11, 4, 4, 3)),  # far bins may crowd a neighboring state
         (4, "4", 13, (5,)),  # each far bin has something
         (3, "4", 3, (2, 2, 2)),  # rounded up
         (3, "4", 6, (4,)),  # the true bin has just less than 1/(1+E)

@@ -11,7 +11,7 @@ def test_the_join_of_example_one_breaks_privacy_on_the_edge_between() -> None:
     assert one.check()
     assert two.check()
     broken = join.check()
-    assert set(broken.neighbours or ()) == {"d2", "d3"}
+    assert set(broken.neighbors or ()) == {"d2", "d3"}
     assert broken.answers == (2,)
     assert broken.excess == 0.2 - 2 * 0.05
 

@@ -80,7 +80,7 @@ def test_proximity_keeps_its_guarantee_on_every_edge(graph: rb.RainbowGraph, eps
     placed = place_by_margins(graph, rb.DP(epsilon))
     most = Fraction(math.exp(float(epsilon))) * (1 + Fraction(1, 10**12))
     for a in graph.datasets:
-        for b in graph.neighbours(a):
+        for b in graph.neighbors(a):
             for answer, p in placed.exact[a].items():
                 assert p <= most * placed.exact[b][answer]
 

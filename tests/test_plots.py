@@ -26,7 +26,7 @@ import rainbowdp as rb
 import reference
 import strategies as our
 from rainbowdp import paper, plots
-from rainbowdp.colours import BLUE, GREEN, ORANGE
+from rainbowdp.colors import BLUE, GREEN, ORANGE
 from rainbowdp.guarantee import Guarantee
 from rainbowdp.plots.curves import phase_changes, smooth
 from rainbowdp.plots.printed import figures, printed_curves
@@ -225,8 +225,8 @@ def test_the_bands_of_a_mechanism_have_the_area_of_its_probabilities(
 def test_positions_are_taken_as_given_or_refused() -> None:
     places = {i: (float(i), 0.0) for i in range(6)}
     ax = plots.graph(PATH, places)
-    centres = [np.asarray(path.vertices).mean(axis=0) for path in polygons(ax)[-1].get_paths()]
-    assert np.array(centres)[:, 0] == pytest.approx(np.arange(6), abs=0.05)
+    centers = [np.asarray(path.vertices).mean(axis=0) for path in polygons(ax)[-1].get_paths()]
+    assert np.array(centers)[:, 0] == pytest.approx(np.arange(6), abs=0.05)
     for wrong, said in (
         ({0: (0, 0)}, "dataset 1"),
         (np.zeros((5, 2)), "(5, 2)"),
@@ -336,7 +336,7 @@ def test_the_worst_pair_of_a_private_mechanism_touches_and_of_another_dips() -> 
     level, missed = line(ax, str(label))
     assert (missed - (1 - promise.step(np.minimum(level, 1)))).min() == pytest.approx(-excess)
     here, there = str(label).split(" – ")
-    assert there in graph.neighbours(here)
+    assert there in graph.neighbors(here)
 
 
 def test_what_has_no_worst_pair_is_refused() -> None:
@@ -388,7 +388,7 @@ def grid(size: int) -> tuple[rb.RainbowGraph, Any]:
     return graph, np.stack([columns, -rows], axis=1).astype(float)
 
 
-def test_a_map_is_coloured_by_region_and_confidence(tmp_path: Path) -> None:
+def test_a_map_is_colored_by_region_and_confidence(tmp_path: Path) -> None:
     graph, places = grid(30)
     mechanism = rb.optimal(graph, rb.DP("0.3"))
     ax = plots.regions(mechanism, shape=(30, 30))
@@ -408,14 +408,14 @@ def test_a_map_is_coloured_by_region_and_confidence(tmp_path: Path) -> None:
     assert_readable(scattered)
 
 
-def test_a_graph_alone_is_coloured_by_depth() -> None:
+def test_a_graph_alone_is_colored_by_depth() -> None:
     graph, _ = grid(8)
     shown = np.asarray(plots.regions(graph, shape=(8, 8)).images[0].get_array())
     assert to_hex(shown[0, 0]) == BLUE
     assert shown[3, 3].sum() > shown[1, 1].sum()
 
 
-def test_more_regions_than_colours_still_differ_where_they_touch() -> None:
+def test_more_regions_than_colors_still_differ_where_they_touch() -> None:
     size = 20
     graph = rb.RainbowGraph(
         [(i, i + 1) for i in range(size - 1)], dict.fromkeys(range(size), ("yes", "no")),

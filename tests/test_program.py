@@ -42,7 +42,7 @@ def best_utility(
     column = {name: number for number, name in enumerate(names)}
     above, most = [], []
     for d in graph.datasets:
-        for e in graph.neighbours(d):
+        for e in graph.neighbors(d):
             for chosen in reference.every_set(len(graph.answers)):
                 for slope, rise in lines:
                     row = np.zeros(len(names))
@@ -355,7 +355,7 @@ def test_envelope_is_the_least_over_all_fixed_rows(
         steps = {d: 0}
         todo = [d]
         for here in todo:
-            for there in graph.neighbours(here):
+            for there in graph.neighbors(here):
                 if there not in steps:
                     steps[there] = steps[here] + 1
                     todo.append(there)

@@ -83,7 +83,7 @@ def test_a_number_that_would_take_minutes_to_read_is_refused_and_not_repeated() 
 
 @given(strategies.rows())
 @settings(max_examples=100, deadline=None)
-def test_a_distribution_is_normalised_exactly(row: tuple[float, ...]) -> None:
+def test_a_distribution_is_normalized_exactly(row: tuple[float, ...]) -> None:
     found = quantity.exact_distribution(row)
     total = sum(map(Fraction, row))
     assert sum(found) == 1

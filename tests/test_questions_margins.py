@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rainbowdp.questions import Neighbours, Quantile, Threshold, Winner, limited
+from rainbowdp.questions import Neighbors, Quantile, Threshold, Winner, limited
 
 Histogram: TypeAlias = tuple[int, ...]  # the listed groups, then the uncounted records
 Truth: TypeAlias = Callable[[Histogram], int]
-BOTH: tuple[Neighbours, ...] = ("substituted", "added or removed")
+BOTH: tuple[Neighbors, ...] = ("substituted", "added or removed")
 QUANTILES = ["1/3", "1/2", "2/3", "9/10", "1/10", "3/7"]
 
 
@@ -47,10 +47,10 @@ def sizes(parts: int, most: int) -> Iterator[Histogram]:
             yield counts
 
 
-def steps(state: Histogram, neighbours: Neighbours) -> Iterator[Histogram]:
+def steps(state: Histogram, neighbors: Neighbors) -> Iterator[Histogram]:
     for i, j in itertools.product(range(len(state)), repeat=2):
         moved = list(state)
-        if neighbours == "substituted":
+        if neighbors == "substituted":
             moved[i] -= 1
             moved[j] += 1
         else:
@@ -60,7 +60,7 @@ def steps(state: Histogram, neighbours: Neighbours) -> Iterator[Histogram]:
 
 
 def distances(
-    states: list[Histogram], truth: Truth, answers: int, neighbours: Neighbours
+    states: list[Histogram], truth: Truth, answers: int, neighbors: Neighbors
 ) -> list[dict[Histogram, int]]:
     """For each answer, how far each state is from one with that true answer."""
     known = set(states)
@@ -70,7 +70,7 @@ def distances(
         queue = deque(distance)
         while queue:
             state = queue.popleft()
-            for after in steps(state, neighbours):
+            for after in steps(state, neighbors):
                 if after in known and after not in distance:
                     distance[after] = distance[state] + 1
                     queue.append(after)
@@ -82,14 +82,14 @@ def compare(question: Any, truth: Truth, groups: int, size: int) -> None:
     """Every histogram of at most ``size`` records against breadth-first search."""
     names = [name for name, _ in question.groups]
     answers = len(question.answers)
-    if question.neighbours == "substituted":
+    if question.neighbors == "substituted":
         every = [
             [s for s in sizes(groups + 1, total) if sum(s) == total] for total in range(1, size + 1)
         ]
     else:  # uncounted records change nothing; leave room to grow
         every = [[(*s, 0) for s in sizes(groups, 2 * size + 3)]]
     for states in every:
-        found = distances(states, truth, answers, question.neighbours)
+        found = distances(states, truth, answers, question.neighbors)
         for state in states:
             if sum(state) > size:
                 continue
@@ -101,24 +101,24 @@ def compare(question: Any, truth: Truth, groups: int, size: int) -> None:
                     assert margins[answer] > 0
 
 
-@pytest.mark.parametrize("neighbours", BOTH)
+@pytest.mark.parametrize("neighbors", BOTH)
 @pytest.mark.parametrize(("answers", "size"), [(2, 7), (3, 6), (4, 5)])
-def test_winner(neighbours: Neighbours, answers: int, size: int) -> None:
-    question = Winner(list("abcd"[:answers]), neighbours=neighbours)
+def test_winner(neighbors: Neighbors, answers: int, size: int) -> None:
+    question = Winner(list("abcd"[:answers]), neighbors=neighbors)
     compare(question, winner, answers, size)
 
 
-@pytest.mark.parametrize("neighbours", BOTH)
+@pytest.mark.parametrize("neighbors", BOTH)
 @pytest.mark.parametrize("at_least", [1, 2, 4])
-def test_threshold(neighbours: Neighbours, at_least: int) -> None:
-    compare(Threshold(at_least, neighbours=neighbours), threshold(at_least), 1, 7)
+def test_threshold(neighbors: Neighbors, at_least: int) -> None:
+    compare(Threshold(at_least, neighbors=neighbors), threshold(at_least), 1, 7)
 
 
-@pytest.mark.parametrize("neighbours", BOTH)
+@pytest.mark.parametrize("neighbors", BOTH)
 @pytest.mark.parametrize("q", QUANTILES)
 @pytest.mark.parametrize(("bins", "size"), [(2, 7), (3, 5), (4, 4)])
-def test_quantile(neighbours: Neighbours, q: str, bins: int, size: int) -> None:
-    question = Quantile(q, range(bins + 1), neighbours=neighbours)
+def test_quantile(neighbors: Neighbors, q: str, bins: int, size: int) -> None:
+    question = Quantile(q, range(bins + 1), neighbors=neighbors)
     compare(question, quantile(q), bins, size)
 
 
@@ -132,20 +132,20 @@ questions = st.one_of(
     st.builds(
         Winner,
         st.integers(2, 6).map(lambda q: list("abcdef"[:q])),
-        neighbours=st.sampled_from(BOTH),
+        neighbors=st.sampled_from(BOTH),
     ),
-    st.builds(Threshold, st.integers(1, 10**12), neighbours=st.sampled_from(BOTH)),
+    st.builds(Threshold, st.integers(1, 10**12), neighbors=st.sampled_from(BOTH)),
     st.builds(
         Quantile,
         st.sampled_from([*QUANTILES, 0.1, 0.9]),
         st.integers(2, 6).map(lambda n: list(range(n + 1))),
-        neighbours=st.sampled_from(BOTH),
+        neighbors=st.sampled_from(BOTH),
     ),
 )
 
 
 @given(questions, st.data())
-def test_neighbours_differ_by_at_most_one_and_one_answer_is_true(
+def test_neighbors_differ_by_at_most_one_and_one_answer_is_true(
     question: Winner | Threshold | Quantile, data: st.DataObject
 ) -> None:
     names = [name for name, _ in question.groups]
@@ -153,18 +153,18 @@ def test_neighbours_differ_by_at_most_one_and_one_answer_is_true(
     count = st.one_of(st.integers(max(0, base - 3), base + 3), st.integers(0, 10**12), st.just(0))
     counts = {name: data.draw(count) for name in names}
     limit = data.draw(st.integers(1, 4))
-    neighbour = dict(counts)
+    neighbor = dict(counts)
     for _ in range(limit):
         places = st.sampled_from([None, *names])
         goes, comes = data.draw(places), data.draw(places)
-        if question.neighbours == "added or removed" and goes is not None:
+        if question.neighbors == "added or removed" and goes is not None:
             comes = None
-        if goes is not None and neighbour[goes]:
-            neighbour[goes] -= 1
+        if goes is not None and neighbor[goes]:
+            neighbor[goes] -= 1
         if comes is not None:
-            neighbour[comes] += 1
+            neighbor[comes] += 1
     question = limited(question, limit)
-    one, other = question.margins(counts), question.margins(neighbour)
+    one, other = question.margins(counts), question.margins(neighbor)
     assert sorted(one.values())[:2].count(0) == 1
     assert all(type(margin) is int for margin in one.values())
     assert all(abs(one[answer] - other[answer]) <= 1 for answer in question.answers)
@@ -175,17 +175,17 @@ def test_neighbours_differ_by_at_most_one_and_one_answer_is_true(
     st.sampled_from(BOTH),
 )
 def test_a_winners_margin_changes_the_winner_and_no_less_does(
-    counts: list[int], neighbours: Neighbours
+    counts: list[int], neighbors: Neighbors
 ) -> None:
     """The formulas of the theory, at the margin and one below it."""
     names = [f"answer {i}" for i in range(len(counts))]
-    margins = Winner(names, neighbours=neighbours).margins(dict(zip(names, counts, strict=True)))
+    margins = Winner(names, neighbors=neighbors).margins(dict(zip(names, counts, strict=True)))
     for v, margin in enumerate(margins.values()):
 
         def missing(c: int, v: int = v) -> int:
             return sum(max(0, n - c + (i < v)) for i, n in enumerate(counts) if i != v)
 
-        if neighbours == "substituted" and margin:
+        if neighbors == "substituted" and margin:
             assert missing(counts[v] + margin) <= margin
             assert margin == 1 or missing(counts[v] + margin - 1) > margin - 1
         elif margin:
@@ -197,8 +197,8 @@ def test_a_winners_margin_changes_the_winner_and_no_less_does(
 def test_a_thousand_answers_and_a_trillion_records() -> None:
     names = [str(i) for i in range(1000)]
     counts = {name: 10**12 + int(name) ** 3 for name in names}
-    for neighbours in BOTH:
-        margins = Winner(names, neighbours=neighbours).margins(counts)
+    for neighbors in BOTH:
+        margins = Winner(names, neighbors=neighbors).margins(counts)
         assert margins["999"] == 0
         assert margins["998"] < margins["1"]
 

@@ -34,21 +34,21 @@ def lead(counts: dict[str, int]) -> dict[str, int]:
     return {"a": max(0, -ahead), "b": max(0, ahead + 1)}
 
 
-ADDED = Custom(["a", "b"], lead, neighbours="added or removed", name="lead", groups=GROUPS)
-SUBSTITUTED = Custom(["a", "b"], lead, neighbours="substituted", name="lead", groups=GROUPS)
+ADDED = Custom(["a", "b"], lead, neighbors="added or removed", name="lead", groups=GROUPS)
+SUBSTITUTED = Custom(["a", "b"], lead, neighbors="substituted", name="lead", groups=GROUPS)
 
 DESCRIBED: list[Winner | Threshold | Quantile] = [
     Winner(["red", "green"]),
     Winner(
         ["red", "green", "blue"],
         "choice",
-        neighbours="added or removed",
+        neighbors="added or removed",
         person="who",
         rows_per_person=3,
     ),
     Threshold(10),
     Threshold(10, "choice", equals="red", answers=["many", "few"]),
-    Threshold(10, "age", minimum="0.5", maximum=65, neighbours="added or removed"),
+    Threshold(10, "age", minimum="0.5", maximum=65, neighbors="added or removed"),
     Quantile("1/3", [0, 10, 20.5]),
     Quantile(0.1, [(None, -1), (-1, 10), (10, None)], "age", person="who", rows_per_person=2),
 ]
@@ -127,8 +127,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         "person must be the name of a column, got person=3",
     ),
     (
-        lambda: Winner(["a", "b"], neighbours="both"),  # type: ignore[arg-type]
-        "neighbours must be 'substituted' or 'added or removed', got neighbours='both'",
+        lambda: Winner(["a", "b"], neighbors="both"),  # type: ignore[arg-type]
+        "neighbors must be 'substituted' or 'added or removed', got neighbors='both'",
     ),
     (
         lambda: Winner(["a", "b"], rows_per_person=0),
@@ -276,8 +276,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         "groups must be all Equals or all Between, got both",
     ),
     (
-        lambda: refute(Custom(["a", "b"], lead, neighbours="substituted", name="lead")),
-        "refute needs tables=, a function that makes a random pair of neighbouring datasets, "
+        lambda: refute(Custom(["a", "b"], lead, neighbors="substituted", name="lead")),
+        "refute needs tables=, a function that makes a random pair of neighboring datasets, "
         "for a question without groups",
     ),
     (
@@ -301,7 +301,7 @@ def test_what_makes_no_sense_is_refused_in_one_sentence(
     [3, {"a": 0}, {"a": 0, "b": -1}, {"a": 0, "b": 1.5}, {"a": 0, "b": 0}, {"a": 1, "b": 1}],
 )
 def test_margins_of_the_wrong_shape_are_refused_without_showing_them(margins: Any) -> None:
-    question = Custom(["a", "b"], lambda _: margins, neighbours="substituted", name="bad")
+    question = Custom(["a", "b"], lambda _: margins, neighbors="substituted", name="bad")
     with pytest.raises(InvalidQuestion, match="the margins of 'bad' must be") as caught:
         question.margins(17)
     assert str(margins) not in str(caught.value)
@@ -323,7 +323,7 @@ def test_a_custom_question_counts_and_divides_like_the_others() -> None:
         *DESCRIBED,
         ADDED,
         limited(ADDED, 3),
-        Quantile("9/10", range(5), neighbours="added or removed"),
+        Quantile("9/10", range(5), neighbors="added or removed"),
     ],
     ids=lambda q: type(q).__name__,
 )
@@ -334,7 +334,7 @@ def test_right_margins_are_not_refuted(question: Any) -> None:
 def test_wrong_margins_are_refuted_with_a_counterexample() -> None:
     found = refute(SUBSTITUTED, seed=7)
     assert found is not None
-    assert abs(found.margins["b"] - found.neighbour_margins["b"]) == 2
+    assert abs(found.margins["b"] - found.neighbor_margins["b"]) == 2
     assert str(found.dataset) in str(found)
 
 
@@ -348,7 +348,7 @@ def test_a_question_over_anything_is_refuted_on_the_callers_tables() -> None:
         other = [draw.randint(0, 3), *numbers[1:]]
         return tuple(numbers), tuple(other)
 
-    question = Custom(["high", "low"], margins, neighbours="substituted", name="total")
+    question = Custom(["high", "low"], margins, neighbors="substituted", name="total")
     found = refute(question, tables, seed=3)
     assert found is not None
     assert "differ by at most 1" in found.reason

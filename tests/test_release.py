@@ -165,11 +165,11 @@ def test_a_wrong_table_costs_nothing(table: Any, ledger: Ledger) -> None:
         (rb.best(WINNER, rb.GaussianDP("0.1")), rb.LedgerError),
         (rb.best(WINNER, rb.TradeOff([(0, 1), ("1/3", "1/3"), (1, 0)])), rb.LedgerError),
         (
-            rb.best(rb.Winner(["red", "green"], neighbours="added or removed"), rb.DP("0.1")),
+            rb.best(rb.Winner(["red", "green"], neighbors="added or removed"), rb.DP("0.1")),
             rb.LedgerError,
         ),
     ],
-    ids=["epsilon", "delta", "kind", "no kind", "neighbours"],
+    ids=["epsilon", "delta", "kind", "no kind", "neighbors"],
 )
 @pytest.mark.parametrize("name", [None, "poll"])
 def test_nothing_is_read_where_the_budget_does_not_fit(
@@ -205,7 +205,7 @@ def test_a_budget_spent_meanwhile_is_noticed(
 
     def slow(self: Any, *args: Any) -> Any:
         Ledger.open(ledger.where.strip("'")).spend(
-            rb.DP("0.9"), question={}, neighbours="substituted", name="poll"
+            rb.DP("0.9"), question={}, neighbors="substituted", name="poll"
         )
         return counts(self, *args)
 
@@ -345,7 +345,7 @@ def test_a_custom_question_is_asked_as_any_other(ledger: Ledger) -> None:
     question = rb.Custom(
         ["few", "many"],
         lambda rows: {"few": max(0, len(rows) - 2), "many": max(0, 3 - len(rows))},
-        neighbours="substituted",
+        neighbors="substituted",
         name="size",
     )
     mechanism = rb.best(question, rb.DP("0.5"))

@@ -32,7 +32,7 @@ def test_certificates_close(method: str, seed: int) -> None:
     height, width = rng.integers(1, 6, 2)
     program = box(rng.normal(size=(height, width)), rng.random(height).tolist())
     cost = rng.normal(size=width)
-    found = Solver(program, method=method, crossover=True).maximise(cost)  # type: ignore[arg-type]
+    found = Solver(program, method=method, crossover=True).maximize(cost)  # type: ignore[arg-type]
     assert found.status == "optimal"
     assert program.violation(found.values) < 1e-7
     assert found.objective <= found.bound + 1e-7
@@ -47,19 +47,19 @@ def test_certificates_close(method: str, seed: int) -> None:
 
 def test_objectives_one_after_the_other() -> None:
     solver = Solver(box([[1.0, 1.0]], [1.5]), method="simplex")
-    assert solver.maximise(np.array([2.0, 1.0])).objective == pytest.approx(2.5)
-    second = solver.maximise(np.array([1.0, 3.0]))
+    assert solver.maximize(np.array([2.0, 1.0])).objective == pytest.approx(2.5)
+    second = solver.maximize(np.array([1.0, 3.0]))
     assert second.objective == pytest.approx(3.5)
     assert second.multipliers == pytest.approx([1.0])
 
 
 def test_statuses() -> None:
-    infeasible = Solver(box([[1.0], [-1.0]], [0.2, -0.8])).maximise(np.ones(1))
+    infeasible = Solver(box([[1.0], [-1.0]], [0.2, -0.8])).maximize(np.ones(1))
     assert (infeasible.status, infeasible.values.size) == ("infeasible", 0)
     endless = LinearProgram(
         sparse.csc_array((1, 1)), np.zeros(1), np.ones(1), np.zeros(1), np.full(1, np.inf)
     )
-    assert Solver(endless, method="simplex").maximise(np.ones(1)).status == "unbounded"
+    assert Solver(endless, method="simplex").maximize(np.ones(1)).status == "unbounded"
 
 
 def test_no_bound_is_said_to_be_infinite() -> None:
@@ -78,7 +78,7 @@ def test_progress_is_told_of_iterations() -> None:
     rng = np.random.default_rng(0)
     told: list[str] = []
     program = box(rng.random((40, 60)), [10.0] * 40)
-    Solver(program, progress=told.append).maximise(rng.random(60))
+    Solver(program, progress=told.append).maximize(rng.random(60))
     assert told
     assert told[-1].startswith("iteration ")
 
@@ -88,4 +88,4 @@ def test_bad_input() -> None:
     with pytest.raises(rb.RainbowError, match="time_limit must be above 0"):
         Solver(program, time_limit=0)
     with pytest.raises(rb.RainbowError, match="objective must be finite"):
-        Solver(program).maximise(np.array([np.inf]))
+        Solver(program).maximize(np.array([np.inf]))

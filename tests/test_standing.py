@@ -65,7 +65,7 @@ def test_every_choice_of_knots_has_a_row(table: MarginTable) -> None:
         assert places[0] == 0
         for place, knot in enumerate(knots, 1):
             assert arranged[places[place] - 1] == knot
-            if knot < shape.labelled:
+            if knot < shape.labeled:
                 assert places[place] == place
     assert list(shape.states.values()) == list(range(len(shape.states)))
 
@@ -86,12 +86,12 @@ def test_shares_are_linear_in_the_power_of_the_gap(table: MarginTable, gap: int)
 
 GOOD = {
     "answers": 3,
-    "neighbours": "substituted",
+    "neighbors": "substituted",
     "ties": "first listed",
     "knots": (0, 2),
     "farthest": 5,
     "ratio": Fraction(1, 2),
-    "labelled": 1,
+    "labeled": 1,
 }
 
 
@@ -114,9 +114,9 @@ GOOD = {
         {"ratio": Fraction(-1, 2)},
         {"ties": "nobody"},
         {"ties": "any leader"},
-        {"neighbours": "joined by an edge"},
-        {"labelled": -1},
-        {"labelled": 10**9},
+        {"neighbors": "joined by an edge"},
+        {"labeled": -1},
+        {"labeled": 10**9},
     ],
 )
 def test_a_shape_that_is_none_is_refused(bad: dict[str, Any]) -> None:

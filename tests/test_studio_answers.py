@@ -64,7 +64,7 @@ def test_the_verdict_of_a_violation_can_be_checked_by_hand() -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("delta", ["0", "0.05"])
-def test_the_worst_neighbour_is_the_worst(name: str, delta: str) -> None:
+def test_the_worst_neighbor_is_the_worst(name: str, delta: str) -> None:
     world = example(name)
     promise = rb.DP("0.9", delta)
     mechanism = "optimal" if name == "growth" else "permute-and-flip"
@@ -73,7 +73,7 @@ def test_the_worst_neighbour_is_the_worst(name: str, delta: str) -> None:
         found = answer(world, Settings(mechanism, promise, None, position))["dataset"]["worst"]
         own = world.graph.datasets[position]
         largest = 0.0
-        for other in world.graph.neighbours(own):
+        for other in world.graph.neighbors(own):
             for p, q in ((made[own], made[other]), (made[other], made[own])):
                 for size in range(1, len(p)):
                     for chosen in itertools.combinations(p, size):
@@ -82,7 +82,7 @@ def test_the_worst_neighbour_is_the_worst(name: str, delta: str) -> None:
                             largest = max(largest, above / sum(q[a] for a in chosen))
         assert found["ratio"] == pytest.approx(largest, rel=1e-9)
         assert found["most"] == pytest.approx(math.exp(0.9))
-        p, q = (made[own], made[world.graph.datasets[found["neighbour"]]])[
+        p, q = (made[own], made[world.graph.datasets[found["neighbor"]]])[
             :: 1 if found["here"] else -1
         ]
         assert found["likely"] == pytest.approx(sum(p[a] for a in found["answers"]))
@@ -112,7 +112,7 @@ def test_costs_are_those_of_compare(name: str) -> None:
             "proximity": rb.proximity,
             "exponential": rb.exponential,
             "permute-and-flip": rb.permute_and_flip,
-            "randomised response": rb.randomized_response,
+            "randomized response": rb.randomized_response,
         }
         size = int(world.counts[0].sum())
         compared = rb.compare(world.question, promise, makers, records=size)
@@ -121,7 +121,7 @@ def test_costs_are_those_of_compare(name: str) -> None:
         "proximity": "proximity",
         "exponential": "exponential",
         "permute-and-flip": "permute-and-flip",
-        "randomised response": "randomised response",
+        "randomized response": "randomized response",
     }.items():
         standing = compared[theirs]
         assert shown[ours]["mean_error"] == pytest.approx(standing.mean_error, rel=1e-9)
@@ -135,7 +135,7 @@ def test_what_each_would_need_to_match_makes_it_match() -> None:
     target = costs(world, settings)[0]["mean_error"]
     found = match(world, settings)
     assert found["optimal"] == 1
-    for name in ("proximity", "exponential", "randomised response"):
+    for name in ("proximity", "exponential", "randomized response"):
         epsilon = found[name]
         assert epsilon is not None
         rows = answer(world, Settings(name, rb.DP(epsilon)))["rows"]
@@ -246,7 +246,7 @@ def test_a_region_without_border_has_no_curve() -> None:
     assert world.as_dict()["datasets"][0]["depth"] is None
 
 
-def test_a_lone_dataset_has_no_worst_neighbour() -> None:
+def test_a_lone_dataset_has_no_worst_neighbor() -> None:
     world = read_world(b"a: yes > no\n", "lone.txt")
     found = answer(world, Settings("optimal", rb.DP(1), None, 0))
     assert found["dataset"] == {"position": 0, "worst": None}
@@ -276,4 +276,4 @@ def test_a_file_is_checked_against_a_stricter_promise() -> None:
 
 def test_a_baseline_has_no_exact_form() -> None:
     with pytest.raises(InvalidFile, match="only our own mechanisms"):
-        exact(example("paper"), Settings("randomised response", rb.DP(1)))
+        exact(example("paper"), Settings("randomized response", rb.DP(1)))

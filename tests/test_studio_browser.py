@@ -171,7 +171,7 @@ def test_every_mechanism_can_be_chosen_and_costs_what_compare_says(page: Page) -
         "proximity": rb.proximity,
         "exponential": rb.exponential,
         "permute-and-flip": rb.permute_and_flip,
-        "randomised response": rb.randomized_response,
+        "randomized response": rb.randomized_response,
         "optimal": rb.optimal,
     }
     for name, make in makers.items():
@@ -249,7 +249,7 @@ def test_a_click_shows_a_dataset(page: Page) -> None:
         assert " > ".join(graph.rainbow(name)) in facts
         worst = max(
             max(mechanism[a][v] / mechanism[b][v], mechanism[b][v] / mechanism[a][v])
-            for a, b in ((name, other) for other in graph.neighbours(name))
+            for a, b in ((name, other) for other in graph.neighbors(name))
             for v in graph.answers
         )
         shown = (page.locator("#ratio").text_content() or "").split()[0]
@@ -270,8 +270,8 @@ def test_the_printed_operator_is_called_violated(page: Page) -> None:
     page.check('#mechanisms input[value="printed"]')
     text = badge(page, "violated")
     check = rb.printed_operator(figure_one(), rb.DP(1, "0.1")).check(guarantee=rb.DP(1, "0.1"))
-    assert check.neighbours is not None
-    more, less = check.neighbours
+    assert check.neighbors is not None
+    more, less = check.neighbors
     assert f"{{{', '.join(check.answers)}}} at {more} beside {less}, by {check.excess:.3g}" in text
     expect(page.locator("#save-file")).to_be_disabled()
 

@@ -68,7 +68,7 @@ def test_bad_files_get_one_sentence(content: bytes, message: str) -> None:
     [
         (rb.Winner(["a", "b", "c"]), "0.5", "corners of a margin table", "tables of 14 records"),
         (
-            rb.Winner(["a", "b", "c"], neighbours="added or removed"),
+            rb.Winner(["a", "b", "c"], neighbors="added or removed"),
             "0.5",
             "corners of a margin table",
             "tables of up to 7 records",
@@ -101,8 +101,8 @@ def test_files_of_tables_and_ordered_bins_are_drawn_by_their_question(
         assert world.counts is not None
         change = Counter(dict(enumerate(world.counts[one] - world.counts[other])))
         gain, loss = (+change).total(), (-change).total()
-        near = (gain, loss) == (1, 1) if question.neighbours == "substituted" else gain + loss == 1
-        assert near == (world.graph.datasets[other] in world.graph.neighbours(one))
+        near = (gain, loss) == (1, 1) if question.neighbors == "substituted" else gain + loss == 1
+        assert near == (world.graph.datasets[other] in world.graph.neighbors(one))
 
 
 def test_ordered_bins_without_a_question_cannot_be_drawn() -> None:

@@ -40,7 +40,7 @@ def test_the_page_and_all_it_loads_are_ours(studio_address: str) -> None:
             assert "javascript" in (response.getheader("content-type") or "")
 
 
-def test_what_others_wrote_comes_with_its_licence() -> None:
+def test_what_others_wrote_comes_with_its_license() -> None:
     for library in (STATIC / "vendor").iterdir():
         assert "Permission is hereby granted" in (library / "LICENSE").read_text()
 

@@ -28,7 +28,7 @@ from rainbowdp.table_program import _just_above, make_table, shape_for
 from rainbowdp.table_store import fetch_table
 from reference_votes import Counts, Vote
 
-BOTH = pytest.mark.parametrize("neighbours", ["substituted", "added or removed"])
+BOTH = pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
 TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
 
 
@@ -41,15 +41,15 @@ TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
     st.sampled_from(["substituted", "added or removed"]),
     st.sampled_from(["first listed", "any leader"]),
 )
-def test_knots_rise_and_adapt(answers: int, epsilon: float, neighbours: str, ties: Ties) -> None:
-    shape = shape_for(answers, epsilon, neighbours, ties)
-    unit = (2 if neighbours == "substituted" else 1) / epsilon
+def test_knots_rise_and_adapt(answers: int, epsilon: float, neighbors: str, ties: Ties) -> None:
+    shape = shape_for(answers, epsilon, neighbors, ties)
+    unit = (2 if neighbors == "substituted" else 1) / epsilon
     assert shape.knots[0] == 0
     assert all(a < b for a, b in itertools.pairwise(shape.knots))
     side_by_side = shape.knots == tuple(range(len(shape.knots)))
     assert side_by_side or (answers < 5 and shape.knots[-1] >= round(2 * unit))
     assert shape.knots[-1] <= 1 + 7 * unit
-    assert shape.labelled <= len(shape.knots)
+    assert shape.labeled <= len(shape.knots)
     assert float(shape.ratio) ** shape.farthest <= 2**-39.9
     assert 1 > shape.ratio >= Fraction(math.exp(-1 / unit))
     assert float(shape.ratio) == pytest.approx(math.exp(-1 / unit), rel=0.05)
@@ -112,12 +112,12 @@ def mean_error(weights: dict[Counts, float], vote: Vote) -> float:
     return wrong
 
 
-def votes_of(answers: int, records: int, neighbours: str) -> dict[Counts, float]:
+def votes_of(answers: int, records: int, neighbors: str) -> dict[Counts, float]:
     """All votes of so many records, alike; where records come and go, of at most so many.
 
-    Then every number of records counts alike, but an empty table is a neighbour only.
+    Then every number of records counts alike, but an empty table is a neighbor only.
     """
-    if neighbours == "substituted":
+    if neighbors == "substituted":
         votes = reference.histograms(answers, records)
         return dict.fromkeys(votes, 1 / len(votes))
     weights: dict[Counts, float] = {(0,) * answers: 0.0}
@@ -128,10 +128,10 @@ def votes_of(answers: int, records: int, neighbours: str) -> dict[Counts, float]
 
 
 def assert_near_the_best(
-    answers: int, records: int, epsilon: str, neighbours: str, within: float
+    answers: int, records: int, epsilon: str, neighbors: str, within: float
 ) -> None:
-    table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "first listed")
-    vote, weights = Vote.of(table), votes_of(answers, records, neighbours)
+    table, _ = fetch_table(answers, rb.DP(epsilon), neighbors, "first listed")
+    vote, weights = Vote.of(table), votes_of(answers, records, neighbors)
     least = least_mean_error(weights, vote.edges(weights), float(epsilon))
     ours = mean_error(weights, vote)
     assert least <= ours + 1e-7
@@ -153,23 +153,23 @@ def assert_near_the_best(
     ],
 )
 def test_small_votes_are_within_five_per_cent_of_the_best(
-    answers: int, records: int, epsilon: str, neighbours: str
+    answers: int, records: int, epsilon: str, neighbors: str
 ) -> None:
-    assert_near_the_best(answers, records, epsilon, neighbours, 1.05)
+    assert_near_the_best(answers, records, epsilon, neighbors, 1.05)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("epsilon", "neighbours"),
+    ("epsilon", "neighbors"),
     [
         *itertools.product(["0.05", "0.1", "0.3", "1", "2"], ["substituted"]),
         *itertools.product(["0.08", "1"], ["added or removed"]),
     ],
 )
 def test_votes_of_three_dozen_are_within_two_per_cent_of_the_best(
-    epsilon: str, neighbours: str
+    epsilon: str, neighbors: str
 ) -> None:
-    assert_near_the_best(3, 36, epsilon, neighbours, 1.02)
+    assert_near_the_best(3, 36, epsilon, neighbors, 1.02)
 
 
 @pytest.mark.parametrize(("epsilon", "within"), [("0.1", 1.04), ("0.3", 1.01), ("1", 1.001)])
@@ -240,12 +240,12 @@ def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list
     ],
 )
 def test_never_below_permute_and_flip_where_leaders_share(
-    answers: int, epsilon: str, records: int, neighbours: str
+    answers: int, epsilon: str, records: int, neighbors: str
 ) -> None:
     """But for the mixing, and a ratio that is a little above e^−ε."""
-    table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "any leader")
+    table, _ = fetch_table(answers, rb.DP(epsilon), neighbors, "any leader")
     vote = Vote.of(table)
-    step = 2 if neighbours == "substituted" else 1
+    step = 2 if neighbors == "substituted" else 1
     for counts in reference.histograms(answers, records):
         leads = [v for v in range(answers) if counts[v] == max(counts)]
         flipped = permute_and_flip(counts, float(epsilon), step)
@@ -256,7 +256,7 @@ def test_never_below_permute_and_flip_where_leaders_share(
 
 
 @pytest.mark.parametrize(
-    ("answers", "epsilon", "neighbours"),
+    ("answers", "epsilon", "neighbors"),
     [
         (3, "0.05", "added or removed"),
         (3, "1", "substituted"),
@@ -271,13 +271,13 @@ def test_never_below_permute_and_flip_where_leaders_share(
 )
 @pytest.mark.parametrize("records", [2, 3, 5, 8])
 def test_no_worse_than_permute_and_flip_where_the_first_listed_is_right(
-    answers: int, epsilon: str, neighbours: str, records: int
+    answers: int, epsilon: str, neighbors: str, records: int
 ) -> None:
     """In the mean, whether it draws among those who lead or minds the list; from two records on."""
-    table, _ = fetch_table(answers, rb.DP(epsilon), neighbours, "first listed")
+    table, _ = fetch_table(answers, rb.DP(epsilon), neighbors, "first listed")
     votes = reference.histograms(answers, records)
     alike = dict.fromkeys(votes, 1 / len(votes))
-    step = 2 if neighbours == "substituted" else 1
+    step = 2 if neighbors == "substituted" else 1
     known: dict[Counts, list[float]] = {}
     wrong = 0.0
     for counts in votes:  # answers are interchangeable to it
@@ -287,14 +287,14 @@ def test_no_worse_than_permute_and_flip_where_the_first_listed_is_right(
         wrong += (1 - known[turned][0]) / len(votes)
     ours = mean_error(alike, Vote.of(table))
     assert ours <= wrong
-    flips = flips_for(answers, rb.DP(epsilon), neighbours, "first listed")
+    flips = flips_for(answers, rb.DP(epsilon), neighbors, "first listed")
     rows = flips.rows_at(np.array(votes))
     true = [counts.index(max(counts)) for counts in votes]
     assert ours <= 1 - rows[np.arange(len(votes)), true].mean()
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "neighbours"),
+    ("epsilon", "neighbors"),
     [
         ("2", "substituted"),
         ("0.3", "added or removed"),
@@ -303,10 +303,10 @@ def test_no_worse_than_permute_and_flip_where_the_first_listed_is_right(
         ("2", "added or removed"),
     ],
 )
-def test_an_answer_far_behind_costs_nothing(epsilon: str, neighbours: Any) -> None:
+def test_an_answer_far_behind_costs_nothing(epsilon: str, neighbors: Any) -> None:
     """Then it is a question of two answers, whose optimum is known; a single gap may cost more."""
-    table, _ = fetch_table(3, rb.DP(epsilon), neighbours, "first listed")
-    two = rb.best(rb.Winner(["a", "b"], neighbours=neighbours), rb.DP(epsilon))
+    table, _ = fetch_table(3, rb.DP(epsilon), neighbors, "first listed")
+    two = rb.best(rb.Winner(["a", "b"], neighbors=neighbors), rb.DP(epsilon))
     gaps = range(20)
     best = [1 - two[{"a": 10**7, "b": 10**7 - gap}]["a"] for gap in gaps]
     assert sum(1 - table.right_at((gap, 10**6)) for gap in gaps) <= 1.02 * sum(best)
@@ -321,7 +321,7 @@ def test_a_solver_that_gives_up(status: Any, monkeypatch: pytest.MonkeyPatch) ->
         none = np.zeros(0)
         return Solution(status, none, none, -math.inf, math.inf, "it was tired", 0.0)
 
-    monkeypatch.setattr(Solver, "maximise", stopped)
+    monkeypatch.setattr(Solver, "maximize", stopped)
     with pytest.raises(NoTable) as caught:
         make_table(2, rb.DP(1), "substituted", "first listed")
     reference.assert_one_sentence(caught.value, "it was tired")

@@ -1,7 +1,7 @@
-"""The proof of a margin table against every pair of neighbours, in fractions.
+"""The proof of a margin table against every pair of neighbors, in fractions.
 
 A proof looks at finitely many corners. For tables with random rows the least e^ε (or δ) that all
-pairs of neighbours in a box allow is found by brute force: the proof must hold exactly there and
+pairs of neighbors in a box allow is found by brute force: the proof must hold exactly there and
 fail just below it. So it neither misses a pair nor demands one that does not exist.
 """
 
@@ -27,7 +27,7 @@ from rainbowdp.table_store import fetch_table
 from reference_votes import Counts, Vote, close, pairs_of_rows, tightest_delta, tightest_ratio
 
 BELOW = 1 - Fraction(1, 10**6)
-BOTH = pytest.mark.parametrize("neighbours", ["substituted", "added or removed"])
+BOTH = pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
 TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
 
 
@@ -47,7 +47,7 @@ def holds(guarantee: rb.DP, table: MarginTable, *, exactly: bool) -> bool:
 @pytest.mark.slow
 @given(strategies.margin_tables())
 @settings(max_examples=40, deadline=None)
-def test_the_corners_are_as_tight_as_all_pairs_of_neighbours(table: MarginTable) -> None:
+def test_the_corners_are_as_tight_as_all_pairs_of_neighbors(table: MarginTable) -> None:
     vote = Vote.of(table)
     votes = vote.box()
     ratio = tightest_ratio(vote, votes)
@@ -83,14 +83,14 @@ def test_what_answers_exceed_together_counts(exactly: bool) -> None:
 # tables that are made
 
 
-def votes_up_to(nodes: int, answers: int, neighbours: str) -> list[Counts]:
+def votes_up_to(nodes: int, answers: int, neighbors: str) -> list[Counts]:
     """The votes of the largest histogram graphs with at most so many nodes.
 
     These hold all smaller ones: where records come and go, in one graph; where they are
     substituted, as a vote with one record more for each of q answers has the same gaps, in the
     graphs of the q largest sizes.
     """
-    if neighbours == "substituted":
+    if neighbors == "substituted":
         most = max(n for n in range(nodes) if math.comb(n + answers - 1, answers - 1) <= nodes)
         sizes = range(most - answers + 1, most + 1)
     else:
@@ -124,21 +124,21 @@ def assert_private(vote: Vote, guarantee: rb.DP, votes: Iterable[Counts]) -> int
     ],
 )
 def test_no_edge_of_a_histogram_graph_breaks_the_guarantee(
-    answers: int, epsilon: str, delta: str, neighbours: str, ties: Ties
+    answers: int, epsilon: str, delta: str, neighbors: str, ties: Ties
 ) -> None:
     """Every edge of every histogram graph of up to 5,000 nodes."""
     guarantee = rb.DP(epsilon, delta)
-    table, _ = fetch_table(answers, guarantee, neighbours, ties)
-    votes = votes_up_to(5000, answers, neighbours)
+    table, _ = fetch_table(answers, guarantee, neighbors, ties)
+    votes = votes_up_to(5000, answers, neighbors)
     assert assert_private(Vote.of(table), guarantee, votes) > 9000
 
 
 @pytest.mark.slow
 @BOTH
 @TIES
-def test_no_random_pair_of_large_votes_breaks_the_guarantee(neighbours: str, ties: Ties) -> None:
+def test_no_random_pair_of_large_votes_breaks_the_guarantee(neighbors: str, ties: Ties) -> None:
     guarantee = rb.DP("0.3")
-    table, _ = fetch_table(3, guarantee, neighbours, ties)
+    table, _ = fetch_table(3, guarantee, neighbors, ties)
     vote, rng = Vote.of(table), random.Random(5)
     far = table.shape.farthest + 5
 
@@ -161,10 +161,10 @@ def moved(table: MarginTable, row: int, place: int, other: int, part: float) -> 
 
 
 @BOTH
-def test_a_millionth_too_much_is_found(neighbours: str) -> None:
+def test_a_millionth_too_much_is_found(neighbors: str) -> None:
     """In a row of an optimum something is tight: of all rows most have no millionth to spare."""
     guarantee = rb.DP(1)
-    table, _ = fetch_table(3, guarantee, neighbours, "first listed")
+    table, _ = fetch_table(3, guarantee, neighbors, "first listed")
     found = 0
     for row in range(len(table.rows)):
         changed = moved(table, row, 0, 1, 1e-6)

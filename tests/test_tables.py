@@ -354,7 +354,7 @@ def test_an_interrupted_count_stops(tmp_path: Path) -> None:
 def database(postgres_url: str) -> str:
     url = fresh_schema(postgres_url)
     with connect(url) as connection:
-        connection.execute("CREATE TYPE colour AS ENUM ('red', 'green', 'blue')")
+        connection.execute("CREATE TYPE color AS ENUM ('red', 'green', 'blue')")
         connection.execute(
             "CREATE TABLE rows (choice text, whole integer, real double precision, "
             "single real, price numeric(10, 2), flag boolean, day date, who bigint)"
@@ -376,7 +376,7 @@ def test_postgresql_counts_as_plain_python(database: str) -> None:
 def test_postgresql_types_and_names_of_all_kinds(database: str) -> None:
     with connect(database) as connection:
         connection.execute("CREATE DOMAIN tone AS varchar(9)")
-        connection.execute('CREATE TABLE "it\'s 100% :x ""{}""" ("a %s :b" colour, "{}" tone)')
+        connection.execute('CREATE TABLE "it\'s 100% :x ""{}""" ("a %s :b" color, "{}" tone)')
         connection.execute(
             """INSERT INTO "it's 100% :x ""{}""\" VALUES ('red', 'x'), ('red', 'y'), (NULL, 'y')"""
         )

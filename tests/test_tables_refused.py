@@ -98,7 +98,7 @@ def test_answers_that_are_one_value_in_the_column_are_refused() -> None:
 
 
 def test_a_question_without_groups_counts_nothing() -> None:
-    question = Custom(["a", "b"], lambda _: {}, neighbours="substituted", name="own")
+    question = Custom(["a", "b"], lambda _: {}, neighbors="substituted", name="own")
     with pytest.raises(InvalidQuestion, match="counting needs a question with groups"):
         count({}, question)
 

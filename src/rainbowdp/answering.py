@@ -128,7 +128,7 @@ class QuestionMechanism:
             self.guarantee,
             answers,
             rule,
-            neighbours=self.question.neighbours,
+            neighbors=self.question.neighbors,
             question=self.question.describe(),
             mixing=mixing,
             locate=place_finder(self.question, rule),
@@ -140,7 +140,7 @@ class QuestionMechanism:
         return flips_for(
             len(question.answers),
             self.guarantee,
-            question.neighbours,
+            question.neighbors,
             question.ties,
             question.rows_per_person,
         )
@@ -151,13 +151,13 @@ class QuestionMechanism:
         question, guarantee = self.question, self.guarantee
         if not (_has_table(question, guarantee) and isinstance(guarantee, DP)):
             raise InvalidGuarantee(_no_table(question, guarantee))
-        return fetch_table(len(question.answers), guarantee, question.neighbours, question.ties)
+        return fetch_table(len(question.answers), guarantee, question.neighbors, question.ties)
 
     def _repr_html_(self) -> str:
         named = {
             "question": self.question.describe().get("kind", "question"),
             "answers": ", ".join(map(str, self.question.answers)),
-            "guarantee": f"{self.guarantee}, one record {self.question.neighbours}",
+            "guarantee": f"{self.guarantee}, one record {self.question.neighbors}",
         }
         return show_html.card(f"Mechanism: {self.name}", show_html.facts(named))
 
@@ -235,7 +235,7 @@ def _vote_at(
     """
     if type(margin) is not int or margin < 1:
         raise NoPlace("a margin that is a whole number from 1", margin)
-    step = rows * (2 if votes.neighbours == "substituted" else 1)
+    step = rows * (2 if votes.neighbors == "substituted" else 1)
     first, last = step * (margin - 1), step * margin - (votes.ties == "first listed")
     rivals = range(votes.answers - 1)
     some = rivals if isinstance(rule, MarginTable) else {0, rivals[-1]}  # who is listed later gains
@@ -352,7 +352,7 @@ def ordered(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 def _has_order(question: Question) -> TypeGuard[Quantile]:
     return (
         isinstance(question, Quantile)
-        and question.neighbours == "substituted"
+        and question.neighbors == "substituted"
         and question.rows_per_person == 1
     )
 

@@ -55,7 +55,7 @@ OURS_FOR_GRAPHS: Mapping[str, Maker] = {"optimal": optimal, "proximity": proximi
 OTHERS: Mapping[str, Maker] = {
     "exponential": exponential,
     "permute-and-flip": permute_and_flip,
-    "randomised response": randomized_response,
+    "randomized response": randomized_response,
     "inverse sensitivity": inverse_sensitivity,
 }
 
@@ -476,7 +476,7 @@ def _describe(world: World) -> str:
     kind = world.describe().get("kind", "question")
     people = world.rows_per_person
     unit = "one record" if people == 1 else f"one person's up to {people} records"
-    return f"{kind} over {len(world.answers)} answers, {unit} {world.neighbours}"
+    return f"{kind} over {len(world.answers)} answers, {unit} {world.neighbors}"
 
 
 def _never_certain(chance: float) -> str:

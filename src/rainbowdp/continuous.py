@@ -33,7 +33,7 @@ class Continuous:
     """The best distribution on [0, 1], ``depth`` steps from one with the given functions.
 
     ``cdf`` and ``quantile`` are the boundary's distribution function and its inverse; both must
-    take arrays. The inverse is the generalised one: the least x with cdf(x) ≥ u.
+    take arrays. The inverse is the generalized one: the least x with cdf(x) ≥ u.
     """
 
     guarantee: Guarantee

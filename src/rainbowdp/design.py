@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rainbowdp.solver import Solution
 
 LEVELS = 100  # deeper datasets count as if they were this deep
-_STEEPEST = 1e15  # a ratio of neighbours, e^34.5: HiGHS takes no larger numbers
+_STEEPEST = 1e15  # a ratio of neighbors, e^34.5: HiGHS takes no larger numbers
 _MODERATE = 20_000  # columns of a program that ``optimal`` solves without being asked to
 _MOST_SYMMETRIC = 6  # answers; 6! permutations are tried
 _KEEP = 1e-7  # of the best worst case, given away so that the second program stays feasible
@@ -77,7 +77,7 @@ def design(
     """The best valid homogeneous boundary condition of ``graph``.
 
     ``utility`` is what an answer is worth (by default the first choice 1, others 0). The total
-    over all datasets is maximised, or with ``weights`` {(region, depth): weight} the weighted
+    over all datasets is maximized, or with ``weights`` {(region, depth): weight} the weighted
     total; with ``worst`` first the least worth on any region's boundary, then the total. Datasets
     deeper than ``levels`` count as that deep. For ``DP`` and ``TradeOff``.
 
@@ -108,7 +108,7 @@ def design(
     program = _Program(graph, guarantee, worths, heads)
     solution, value, bound = program.solve(worst)
     rows = {label: program.row(solution, label) for label in worths}
-    if not guarantee.moves:  # neighbours must answer alike, to the last digit
+    if not guarantee.moves:  # neighbors must answer alike, to the last digit
         rows = _alike(rows, graph.touching)
     mixed, mixing = repaired(guarantee, rows, graph.touching) if rows else ({}, Fraction(0))
     exact = {
@@ -307,7 +307,7 @@ class _Program:
         """(solution, value, bound) for the best total, or for the best worst case and then that."""
         gain, constant = self.objective()
         if not worst or not self.worths:
-            found = self._maximise(gain)
+            found = self._maximize(gain)
             return found, found.objective + constant, found.bound + constant
         shares = [self._share(label) for label in self.worths]
         largest = 1.0 + max(float(np.abs(table).max()) for table in self.worths.values())
@@ -316,10 +316,10 @@ class _Program:
             self._rows.append(({level: 1.0, **{c: -f for c, f in form.items()}}, fixed))
         aim = np.zeros(self.columns)
         aim[level] = 1.0
-        best = self._maximise(aim, free=(level, largest))
+        best = self._maximize(aim, free=(level, largest))
         kept = best.objective - _KEEP * max(1.0, abs(best.objective))
         self._rows.append(({level: -1.0}, -kept))
-        second = self._maximise(np.append(gain, 0.0), free=(level, largest))
+        second = self._maximize(np.append(gain, 0.0), free=(level, largest))
         return second, best.objective, best.bound
 
     def _share(self, label: Label) -> tuple[dict[int, float], float]:
@@ -333,7 +333,7 @@ class _Program:
                 form[column] = form.get(column, 0.0) + value * factor
         return form, constant
 
-    def _maximise(self, gain: Floats, free: tuple[int, float] | None = None) -> Solution:
+    def _maximize(self, gain: Floats, free: tuple[int, float] | None = None) -> Solution:
         from scipy import sparse
 
         from rainbowdp.solver import LinearProgram, Solver
@@ -349,7 +349,7 @@ class _Program:
             column, size = free
             low[column], high[column] = -size, size
         program = LinearProgram(matrix, np.full(len(upper), -np.inf), upper, low, high)
-        found = Solver(program, crossover=True).maximise(gain)
+        found = Solver(program, crossover=True).maximize(gain)
         if not found.values.size:
             raise RainbowError(f"the boundary program must have a solution, got {found.message}")
         return found

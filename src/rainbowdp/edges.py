@@ -116,7 +116,7 @@ def placed(edges: Any) -> Edges:
 def read_edges(edges: Any) -> Edges:
     """Edges from pairs, an (m, 2) array, a SciPy sparse matrix, a file or another library's graph.
 
-    Directed graphs are read as undirected, since being neighbours is mutual. igraph vertices go
+    Directed graphs are read as undirected, since being neighbors is mutual. igraph vertices go
     by their ``name`` if they have one; rustworkx nodes by their payloads where these are
     distinct and hashable, otherwise by their indices.
     """

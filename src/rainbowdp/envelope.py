@@ -167,7 +167,7 @@ def refuse_contradiction(
 ) -> None:
     """Raise ``InvalidBoundary`` naming the pair if two fixed rows contradict each other.
 
-    Neighbours are compared on all sets of answers, others on single answers, and with
+    Neighbors are compared on all sets of answers, others on single answers, and with
     ``every_set`` on all sets too.
     """
     found = _beside(graph, guarantee, fixed)

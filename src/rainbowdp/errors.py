@@ -7,7 +7,7 @@
     ├── InvalidGraph          edges, rainbows or labels that do not fit together
     ├── InvalidBoundary       a boundary condition that is missing or not private
     ├── InvalidMechanism      a mechanism that does not fit its graph
-    ├── NotAMorphism          a map that tears neighbours apart
+    ├── NotAMorphism          a map that tears neighbors apart
     ├── UnknownDataset        a dataset that is not in the graph (also a KeyError)
     │   └── NoPlace           a dataset that a rule has no row for
     ├── InvalidQuestion       a question whose answers, bins or numbers make no sense
@@ -53,7 +53,7 @@ class InvalidMechanism(RainbowError):
 
 
 class NotAMorphism(RainbowError):
-    """A map between graphs that sends neighbours to datasets that are not neighbours."""
+    """A map between graphs that sends neighbors to datasets that are not neighbors."""
 
 
 class UnknownDataset(RainbowError, KeyError):

@@ -158,7 +158,7 @@ class ExactMechanism:
     guarantee: Guarantee
     answers: tuple[Answer, ...]
     rule: Rule
-    neighbours: str = "joined by an edge"
+    neighbors: str = "joined by an edge"
     question: Mapping[str, Any] | None = None
     mixing: Fraction = Fraction(0)
     locate: Callable[[Dataset], Any] | None = field(default=None, repr=False, compare=False)
@@ -191,17 +191,17 @@ class ExactMechanism:
     def _repr_html_(self) -> str:
         named = {
             "answers": ", ".join(map(str, self.answers)),
-            "neighbours": self.neighbours,
+            "neighbors": self.neighbors,
             **({"mixed with the mean row": f"{float(self.mixing):.2g}"} if self.mixing else {}),
         }
         verdict = show_html.badge(True, self.proof)
         return show_html.card("Exact mechanism", verdict, show_html.facts(named))
 
     def _must_answer(self, question: Mapping[str, Any]) -> None:
-        """A question's answers are its regions, and any two of them may be neighbours."""
-        if question.get("neighbours") != self.neighbours:
+        """A question's answers are its regions, and any two of them may be neighbors."""
+        if question.get("neighbors") != self.neighbors:
             raise InvalidMechanism(
-                f"a mechanism must have the neighbours of its question, got {self.neighbours!r}"
+                f"a mechanism must have the neighbors of its question, got {self.neighbors!r}"
             )
         if isinstance(self.rule, MarginTable):
             self._must_be_that_vote(question, self.rule.shape, 1)
@@ -220,10 +220,10 @@ class ExactMechanism:
             )
 
     def _must_be_for_such_votes(self, rule: Shape | Flips) -> None:
-        if (rule.answers, rule.neighbours) != (len(self.answers), self.neighbours):
+        if (rule.answers, rule.neighbors) != (len(self.answers), self.neighbors):
             raise InvalidMechanism(
-                f"a rule for votes must be for {len(self.answers)} answers and neighbours "
-                f"{self.neighbours!r}, got {rule.answers} and {rule.neighbours!r}"
+                f"a rule for votes must be for {len(self.answers)} answers and neighbors "
+                f"{self.neighbors!r}, got {rule.answers} and {rule.neighbors!r}"
             )
 
     def _must_be_that_vote(
@@ -325,7 +325,7 @@ def ladder(
 
 
 def symmetric_row(curve: TradeOff, answers: int, total: int = 1 << BITS) -> Weights:
-    """The row (a, b, …, b) with the largest a such that two of them may stand on neighbours."""
+    """The row (a, b, …, b) with the largest a such that two of them may stand on neighbors."""
     others = answers - 1
     if others == 0:
         return (total,)

@@ -57,7 +57,7 @@ def _regrown(
 
 
 def _row_by_row(mechanism: Mechanism, guarantee: Guarantee) -> ExactMechanism:
-    """Each distinct row as a region of its own, touching where two of them are neighbours."""
+    """Each distinct row as a region of its own, touching where two of them are neighbors."""
     graph = mechanism.graph
     touching = tuple((int(a), int(b)) for a, b in mechanism.row_pairs())
     heads = {number: exact_distribution(row.tolist()) for number, row in enumerate(mechanism.table)}

@@ -9,17 +9,17 @@ monotone, so the U_k(d) rise with k and are prefix sums of a row. If these rows 
 are the optimum, and no linear program is needed. That is so
 
 * for a valid homogeneous boundary: the envelope is the paper's optimum;
-* for two answers, whenever of every two neighbours with different preferences at least one is
+* for two answers, whenever of every two neighbors with different preferences at least one is
   fixed (on a boundary condition both are). *Proof.* Write x(d) for the probability of the first
   listed answer. A symmetric trade-off curve makes 1−x ≤ φ(1−x') the same as x' ≤ φ(x), so a
   mechanism is private iff x(d) ≤ φ(x(d')) for all directed edges. U(d) = min_b φ^{dist}(x(b)) obeys
   that, since φ is monotone and distances differ by at most one; so does the least solution
   L(d) = max_b (1 − φ^{dist}(1−x(b))); and U = L = x on fixed datasets if every two of them allow
-  each other. Datasets that prefer the first answer take U, the others L. Neighbours that take the
+  each other. Datasets that prefer the first answer take U, the others L. Neighbors that take the
   same one are fine. If d takes U and d' takes L, one of them is fixed, and there U = L. ∎
 
 **Otherwise** each maximum is a linear program; all have the same feasible set, so each starts
-from the vertex of the last. If the join breaks the guarantee on an edge, the maximisers at its
+from the vertex of the last. If the join breaks the guarantee on an edge, the maximizers at its
 two ends (two in the paper's Example 1, up to 2(q−1)) prove that there is no optimum: it would
 have to dominate each of them, while the multipliers of the programs show that it cannot have
 more, so at this edge it would be the join.
@@ -143,8 +143,8 @@ class Certificate:
             rows = mechanism.table[mechanism.index[self.fixed.positions]]
             if not (rows == self.fixed.rows).all():
                 return Checked(False, f"mechanism {number} does not have the fixed rows")
-        if self.edge[1] not in self.graph.neighbours(self.edge[0]):
-            return Checked(False, "the two datasets are not neighbours")
+        if self.edge[1] not in self.graph.neighbors(self.edge[0]):
+            return Checked(False, "the two datasets are not neighbors")
         slack = 0.0
         given = {int(place) for place in self.fixed.positions}
         for end in self.edge:
@@ -370,7 +370,7 @@ class _Search:
         self.linear: LinearProgram = self.polytope.program()
         self.solver = Solver(self.linear, method="simplex", tolerance=1e-10)
         self.best = np.zeros(order.shape)  # the largest prefix sums seen so far
-        self.centre, self.seen = np.zeros(order.shape), 0
+        self.center, self.seen = np.zeros(order.shape), 0
 
     def run(self) -> Existence:
         q = self.order.shape[1]
@@ -378,11 +378,11 @@ class _Search:
         everything = np.zeros(self.order.shape)
         for place in free:
             everything += self._wish(int(place), range(1, q))
-        together, _ = self._maximise(everything)
+        together, _ = self._maximize(everything)
         open_ones = [(int(d), k) for d in free for k in range(1, q)]
         for number, (place, k) in enumerate(open_ones, 1):
             if self.best[place, k - 1] < self.most[place, k - 1] - _ATTAINED / 10:
-                self._maximise(self._wish(place, [k]))
+                self._maximize(self._wish(place, [k]))
             if self.progress is not None:
                 self.progress(f"prefix {number} of {len(open_ones)}")
         sums = np.minimum(np.maximum.accumulate(self.best, axis=1), 1.0)
@@ -412,9 +412,9 @@ class _Search:
     def _sums(self, table: Floats) -> Floats:
         return np.cumsum(np.take_along_axis(table, self.order, axis=1), axis=1)
 
-    def _maximise(self, worth: Floats) -> tuple[Floats, Floats]:
-        """(rows, prices) of a maximiser of ``worth``."""
-        solution = self.solver.maximise(self.polytope.cost(worth, self.linear))
+    def _maximize(self, worth: Floats) -> tuple[Floats, Floats]:
+        """(rows, prices) of a maximizer of ``worth``."""
+        solution = self.solver.maximize(self.polytope.cost(worth, self.linear))
         if solution.status == "infeasible":
             refuse_contradiction(self.graph, self.guarantee, self.fixed, every_set=True)
             raise InvalidBoundary(
@@ -425,15 +425,15 @@ class _Search:
         if solution.status != "optimal" or table is None:
             raise RainbowError(f"the solver stopped without an answer: {solution.message}")
         self.best = np.maximum(self.best, self._sums(table))
-        self.centre += table
+        self.center += table
         self.seen += 1
         return table, self.polytope.multipliers(solution.multipliers)[0]
 
     def _mended(self, table: Floats) -> Mechanism | None:
-        """``table`` with the rounding taken out by a little of the average of all maximisers."""
-        centre = self.centre / self.seen
+        """``table`` with the rounding taken out by a little of the average of all maximizers."""
+        center = self.center / self.seen
         for weight in _REPAIRS:
-            mixed = (1 - weight) * table + weight * centre
+            mixed = (1 - weight) * table + weight * center
             mixed[self.fixed.positions] = self.fixed.rows
             mechanism = _mechanism(self.graph, mixed, self.guarantee)
             if mechanism.check(every_edge=True):
@@ -452,7 +452,7 @@ class _Search:
         mechanisms: list[Mechanism] = []
         limits: list[Limit] = []
         for place in (end for end in ends if end not in given):
-            for table in self._maximisers(place, limits):
+            for table in self._maximizers(place, limits):
                 mended = self._mended(table)
                 if mended is None:
                     raise self._undecided()
@@ -485,16 +485,16 @@ class _Search:
             raise self._undecided()
         return Existence(None, certificate)
 
-    def _maximisers(self, place: int, limits: list[Limit]) -> Iterator[Floats]:
+    def _maximizers(self, place: int, limits: list[Limit]) -> Iterator[Floats]:
         """One mechanism with all the largest prefix sums of a dataset if there is one, or more."""
         counts = range(1, self.order.shape[1])
         single = []
         for k in counts:
-            table, prices = self._maximise(self._wish(place, [k]))
+            table, prices = self._maximize(self._wish(place, [k]))
             most = self.polytope.bound(self._wish(place, [k]), prices)
             limits.append(Limit(self.graph.datasets[place], k, most, prices))
             single.append(table)
-        together, _ = self._maximise(self._wish(place, counts))
+        together, _ = self._maximize(self._wish(place, counts))
         there = self._sums(together)[place, :-1]
         if (there >= self.best[place, :-1] - _ATTAINED).all():
             yield together

@@ -1,6 +1,6 @@
 """Mechanism files: readable JSON that proves itself.
 
-A file holds the guarantee, the answers, the neighbour relation, every integer weight and a
+A file holds the guarantee, the answers, the neighbor relation, every integer weight and a
 checksum. Loading checks the sum, and then proves the guarantee from the weights again: a file
 that was changed, or whose rows do not keep what they promise, is refused.
 """
@@ -128,7 +128,7 @@ def describe(mechanism: ExactMechanism) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "guarantee": describe_guarantee(mechanism.guarantee),
-        "neighbours": mechanism.neighbours,
+        "neighbors": mechanism.neighbors,
         "question": mechanism.question,
         "answers": [_plain(answer) for answer in mechanism.answers],
         "mixing": str(mechanism.mixing),
@@ -177,7 +177,7 @@ def restore(content: Mapping[str, Any]) -> ExactMechanism:
         restore_guarantee(content["guarantee"]),
         answers,
         rule,
-        neighbours=content["neighbours"],
+        neighbors=content["neighbors"],
         question=question,
         mixing=mixing,
         locate=locate,
@@ -217,7 +217,7 @@ def _describe_flips(rule: Flips) -> dict[str, Any]:
     return {
         "coins": {
             "answers": rule.answers,
-            "neighbours": rule.neighbours,
+            "neighbors": rule.neighbors,
             "ties": rule.ties,
             "rows": rule.rows,
             "ratio": str(rule.ratio),
@@ -231,12 +231,12 @@ def describe_table(table: MarginTable) -> dict[str, Any]:
     return {
         "shape": {
             "answers": shape.answers,
-            "neighbours": shape.neighbours,
+            "neighbors": shape.neighbors,
             "ties": shape.ties,
             "knots": list(shape.knots),
             "farthest": shape.farthest,
             "ratio": str(shape.ratio),
-            "labelled": shape.labelled,
+            "labeled": shape.labeled,
         },
         "total": table.total,
         "rows": [list(row) for row in table.rows],
@@ -246,7 +246,7 @@ def describe_table(table: MarginTable) -> dict[str, Any]:
 def restore_table(content: Mapping[str, Any]) -> MarginTable:
     """The margin table that ``describe_table`` described."""
     shape = dict(content["shape"])
-    whole = [shape["answers"], shape["farthest"], shape["labelled"], *shape["knots"]]
+    whole = [shape["answers"], shape["farthest"], shape["labeled"], *shape["knots"]]
     if any(type(number) is not int for number in whole):
         raise InvalidFile(f"gaps of a margin table must be whole numbers, got {shape}")
     shape["knots"] = tuple(shape["knots"])

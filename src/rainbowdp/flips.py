@@ -49,7 +49,7 @@ class Flips:
     """Coins for a vote over ``answers`` answers where a person has up to ``rows`` records."""
 
     answers: int
-    neighbours: str
+    neighbors: str
     ties: Ties
     rows: int
     ratio: Fraction
@@ -61,8 +61,8 @@ class Flips:
             )
         if self.ties not in TIES:
             raise InvalidMechanism(f"ties must be one of {TIES}, got {self.ties!r}")
-        if self.neighbours not in ("substituted", "added or removed"):
-            raise InvalidMechanism(f"neighbours must be stated, got {self.neighbours!r}")
+        if self.neighbors not in ("substituted", "added or removed"):
+            raise InvalidMechanism(f"neighbors must be stated, got {self.neighbors!r}")
         if not 0 < self.ratio < 1 or _GRID % self.ratio.denominator:
             raise InvalidMechanism(
                 "a ratio of chances must be between 0 and 1 and a multiple of 2^-60, got another"
@@ -76,7 +76,7 @@ class Flips:
     @property
     def moves(self) -> int:
         """By how much one person can move all scores together."""
-        return self.parts * self.rows * (2 if self.neighbours == "substituted" else 1)
+        return self.parts * self.rows * (2 if self.neighbors == "substituted" else 1)
 
     @cached_property
     def least(self) -> int:
@@ -172,18 +172,18 @@ class Flips:
 
 
 def flips_for(
-    answers: int, guarantee: Guarantee, neighbours: str, ties: Ties, rows: int = 1
+    answers: int, guarantee: Guarantee, neighbors: str, ties: Ties, rows: int = 1
 ) -> Flips:
     """The coins with the least chances that keep the guarantee."""
     if not isinstance(guarantee, DP):
         raise InvalidGuarantee(f"permute-and-flip needs an (ε,δ) guarantee, got {guarantee}")
-    some = Flips(answers, neighbours, ties, rows, Fraction(1, 2))
+    some = Flips(answers, neighbors, ties, rows, Fraction(1, 2))
     ratio = _root_above(1 / ratio_below(guarantee), some.moves)
     if ratio >= 1:
         raise InvalidGuarantee(
             f"permute-and-flip over {answers} answers needs a larger epsilon, got {guarantee}"
         )
-    return Flips(answers, neighbours, ties, rows, ratio)
+    return Flips(answers, neighbors, ties, rows, ratio)
 
 
 def flipped(chances: Floats) -> Floats:

@@ -28,7 +28,7 @@ Cut: TypeAlias = Fraction | float | None  # a prefix sum; None and infinity are 
 
 @dataclass(frozen=True, repr=False)
 class GaussianDP(Guarantee):
-    """μ-Gaussian differential privacy: telling neighbours apart is as hard as N(0,1) from N(μ,1).
+    """μ-Gaussian differential privacy: telling neighbors apart is as hard as N(0,1) from N(μ,1).
 
     φ(s) = Φ(Φ⁻¹(s) + μ), and t steps add t·μ (Dong, Roth and Su, *Gaussian differential
     privacy*, JRSS-B 2022).

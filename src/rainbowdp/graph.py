@@ -1,6 +1,6 @@
-"""The rainbow graph: datasets, neighbours, and a preference order for each dataset.
+"""The rainbow graph: datasets, neighbors, and a preference order for each dataset.
 
-Datasets with one rainbow form a region. A region's *boundary* are its datasets with a neighbour
+Datasets with one rainbow form a region. A region's *boundary* are its datasets with a neighbor
 in another region, its *interior* the others, and the *depth* of a dataset is its distance to the
 boundary of its own region: infinite where a component of the region has no boundary at all.
 """
@@ -30,7 +30,7 @@ MOST_SHOWN = 100_000  # datasets of a graph whose regions a notebook lists
 
 
 class RainbowGraph:
-    """Datasets, who neighbours whom, and which answers each dataset prefers.
+    """Datasets, who neighbors whom, and which answers each dataset prefers.
 
     ``edges``: pairs of datasets, an (m, 2) integer array, a SciPy sparse matrix, a networkx,
     igraph or rustworkx graph, or what ``rb.read_graph`` read from a file. Edges are undirected;
@@ -160,7 +160,7 @@ class RainbowGraph:
 
     @property
     def compressed(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Compressed rows, read-only: the neighbours of the dataset at place i are at the places
+        """Compressed rows, read-only: the neighbors of the dataset at place i are at the places
         ``targets[offsets[i]:offsets[i + 1]]``, in order.
         """
         offsets, targets = self._offsets.view(), self._targets.view()
@@ -180,16 +180,16 @@ class RainbowGraph:
 
     def joined(self, numbers: NDArray[Any], count: int) -> NDArray[np.int64]:
         """The distinct pairs of different ``numbers`` (below ``count``, one for each dataset) that
-        stand on neighbours, smaller first, in order. Memory: that of the pairs.
+        stand on neighbors, smaller first, in order. Memory: that of the pairs.
         """
         return self._engine.touching(self._offsets, self._targets, numbers, count)
 
     def edge_between(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
-        """The positions of two neighbours of which one is in ``first``, the other in ``second``."""
+        """The positions of two neighbors of which one is in ``first``, the other in ``second``."""
         places = np.flatnonzero(first)
         for start in range(0, len(places), _BLOCK):
             block = places[start : start + _BLOCK]
-            near = plain.neighbours(self._offsets, self._targets, block)
+            near = plain.neighbors(self._offsets, self._targets, block)
             hits = np.flatnonzero(second[near])
             if hits.size:
                 ends = np.cumsum(np.diff(self._offsets)[block])
@@ -197,7 +197,7 @@ class RainbowGraph:
                 return int(block[giver]), int(near[hits[0]])
         raise InvalidGraph("an edge must join the two sets of datasets, got two apart")
 
-    def neighbours(self, dataset: Dataset) -> tuple[Dataset, ...]:
+    def neighbors(self, dataset: Dataset) -> tuple[Dataset, ...]:
         """The datasets joined to ``dataset``."""
         place = self.position(dataset)
         span = slice(self._offsets[place], self._offsets[place + 1])
@@ -250,12 +250,12 @@ class RainbowGraph:
 
     @property
     def boundary(self) -> tuple[Dataset, ...]:
-        """The datasets with a neighbour in another region."""
+        """The datasets with a neighbor in another region."""
         return self.names(np.flatnonzero(self.depth_numbers == 0))
 
     @property
     def interior(self) -> tuple[Dataset, ...]:
-        """The datasets whose neighbours all lie in their own region."""
+        """The datasets whose neighbors all lie in their own region."""
         return self.names(np.flatnonzero(self.depth_numbers != 0))
 
     def names(self, positions: NDArray[Any]) -> tuple[Dataset, ...]:
@@ -345,7 +345,7 @@ class Region:
 
     @property
     def boundary(self) -> tuple[Dataset, ...]:
-        """Those with a neighbour in another region."""
+        """Those with a neighbor in another region."""
         return self._named(boundary=True)
 
     @property

@@ -339,8 +339,8 @@ def _between_on_legs(
     if under is not None and under is over:
         return under.scale(base, steps)
     value, size = _difference(low.along(start, steps), high.along(start, steps))
-    travelled = np.maximum(*(np.abs(orbit.exponent(start, steps)) for orbit in (low, high)))
-    unsure = size * (8.0 + 2.0 * travelled) * _UNIT > ACCURACY * value
+    traveled = np.maximum(*(np.abs(orbit.exponent(start, steps)) for orbit in (low, high)))
+    unsure = size * (8.0 + 2.0 * traveled) * _UNIT > ACCURACY * value
     value[unsure] = [mass(int(start + n)) for n in steps[unsure]]
     return value
 

@@ -1,9 +1,9 @@
-"""What is promised between neighbouring datasets.
+"""What is promised between neighboring datasets.
 
-A guarantee is a trade-off curve f: whoever guesses which of two neighbouring datasets an answer
+A guarantee is a trade-off curve f: whoever guesses which of two neighboring datasets an answer
 came from, with false alarms at rate x, misses at a rate of at least f(x). Here it is kept as
 φ(s) = 1 − f(s), concave and increasing, because of what φ does to a mechanism: if an answer set
-has probability s on a dataset, it has at most φ(s) on a neighbour, and the best distribution one
+has probability s on a dataset, it has at most φ(s) on a neighbor, and the best distribution one
 step deeper has prefix sums φ(s_1), …, φ(s_q). See ``docs/theory.md`` for the proofs.
 
 ======================  ==========================================================
@@ -114,7 +114,7 @@ class Guarantee(ABC):
         """Max over S of p(S) − φ(q(S)), zero within rounding, and that set, for each pair."""
 
     def step(self, s: ArrayLike) -> FloatOrArray:
-        """φ(s): the largest probability that a set of probability ``s`` may have on a neighbour.
+        """φ(s): the largest probability that a set of probability ``s`` may have on a neighbor.
 
         >>> DP.from_ratio(2, 1).step([0.25, 0.5])
         array([0.5 , 0.75])
@@ -135,7 +135,7 @@ class Guarantee(ABC):
         return grown.item() if scalar else grown
 
     def ungrow(self, s: ArrayLike, depth: ArrayLike) -> FloatOrArray:
-        """The least u with ``grow(u, depth) >= s``: the generalised inverse of ``grow``.
+        """The least u with ``grow(u, depth) >= s``: the generalized inverse of ``grow``.
 
         A trade-off curve that is its own inverse makes this 1 − grow(1 − s, depth).
 

@@ -1,7 +1,7 @@
 """Where to draw the datasets of a graph: the same graph, the same picture.
 
-A layout minimises *stress*, the sum over pairs of (distance on paper / distance in the graph − 1)²,
-by majorisation (Gansner, Koren and North, 2004) from the plane in which the distances show best,
+A layout minimizes *stress*, the sum over pairs of (distance on paper / distance in the graph − 1)²,
+by majorization (Gansner, Koren and North, 2004) from the plane in which the distances show best,
 with no randomness. Components stand in rows, the tallest first.
 """
 
@@ -24,7 +24,7 @@ _GOLDEN = math.pi * (3 - math.sqrt(5))  # turns by it never meet
 
 
 def layout(graph: RainbowGraph) -> Floats:
-    """A place (x, y) for each dataset in their order, neighbours about 1 apart.
+    """A place (x, y) for each dataset in their order, neighbors about 1 apart.
 
     >>> layout(RainbowGraph([("a", "b")], {"a": ("yes", "no"), "b": ("no", "yes")})).round(6)
     array([[0., 0.],
@@ -113,9 +113,9 @@ def _turned(places: Floats) -> Floats:
 
     Of the four ways to mirror it, the one with the first datasets at the left and at the top.
     """
-    centred = places - places.mean(axis=0)
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    upright = centred @ axes[:, ::-1]  # the widest way across, to begin with
+    centered = places - places.mean(axis=0)
+    _, axes = np.linalg.eigh(centered.T @ centered)
+    upright = centered @ axes[:, ::-1]  # the widest way across, to begin with
 
     def turned(degrees: float) -> Floats:
         c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))

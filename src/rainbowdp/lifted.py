@@ -1,7 +1,7 @@
 """Saying the true answer on any graph and for every ε: lifted proximity and its fixed point.
 
 The true answer w of a dataset is the first choice of its rainbow. A dataset is on the *border* when
-a neighbour has another true answer; regions that share a first choice have no border between
+a neighbor has another true answer; regions that share a first choice have no border between
 them. Choose s(b) > 0 for every border dataset b. With E = e^ε let
 
     R_v(d) = max of E^{−t}·s(b) over border datasets b where v is true and ways of t steps from b
@@ -10,7 +10,7 @@ them. Choose s(b) > 0 for every border dataset b. With E = e^ε let
 
 **Lemma.** If s(b) + Σ_{v≠w} R_v(b) ≥ 1 on the border ("covered") and Σ_{v≠w} R_v ≤ E/(1+E)
 everywhere, this is ε-private. *Proof.* By definition R_v changes by at most the factor E between
-neighbours where v is not true. Let Y, Y′ be the losing masses Σ_{v≠w} R_v at neighbours d, d′.
+neighbors where v is not true. Let Y, Y′ be the losing masses Σ_{v≠w} R_v at neighbors d, d′.
 Same true answer: Y ≥ Y′/E, so E·Y′ − Y ≤ (E − 1/E)·Y′ ≤ E − 1, which is 1 − Y ≤ E(1 − Y′).
 Different ones: p_w(d) = 1 − Y ≤ s(d) ≤ E·R_w(d′), as d is covered and d′ one step away; and back
 R_w(d′) ≤ Y′ ≤ E/(1+E) = E·(1 − E/(1+E)) ≤ E·p_w(d). ∎
@@ -154,7 +154,7 @@ def fixed_point(
     would change by more than ``tolerance`` or the rounds are used up; then the s that was nearest
     is lifted to cover its border. That a fixed point is private is proved only where the losers
     have at most E/(1+E) everywhere. Elsewhere every edge decides: where the true answer is too
-    likely beside a neighbour, some of it is given to losers nearby (at 300 places at most), and
+    likely beside a neighbor, some of it is given to losers nearby (at 300 places at most), and
     what fails even then is refused. Deterministic. Cost: a round is one search for each answer.
 
     >>> rainbows = [tuple("abc"), tuple("bca"), tuple("cab")]
@@ -322,7 +322,7 @@ class _World:
         return worst_edge(weights, self.graph.edge_positions(), self.bound)
 
     def relieved(self, weights: Integers) -> Integers:
-        """Rows with a little less certainty where the true answer is too likely beside a neighbour.
+        """Rows with a little less certainty where the true answer is too likely beside a neighbor.
 
         What is too much at d beside d′ goes to the loser v that has most room there, and from d
         outwards R_v is raised to what it must then be at least. That keeps the losers private;

@@ -159,7 +159,7 @@ def drawn_knot(shape: Shape, gap: int) -> int:
 
 def same_rows(shape: Shape, knots: Knots) -> list[tuple[int, int]]:
     """Pairs of positions with equal weights at ``knots``: equal gaps, or a shared lead."""
-    free = [(knot, i) for i, knot in enumerate(knots, 1) if knot >= shape.labelled]
+    free = [(knot, i) for i, knot in enumerate(knots, 1) if knot >= shape.labeled]
     pairs = [(i, j) for (a, i), (b, j) in itertools.pairwise(sorted(free)) if a == b]
     if shape.ties == "any leader":
         pairs += [(0, i) for knot, i in free if knot == 0]

@@ -43,13 +43,13 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Check:
-    """Whether a mechanism keeps its guarantee, and the worst pair of neighbours if it does not."""
+    """Whether a mechanism keeps its guarantee, and the worst pair of neighbors if it does not."""
 
     holds: bool
     guarantee: Guarantee
     pairs: int
     excess: float = 0.0
-    neighbours: tuple[Dataset, Dataset] | None = None
+    neighbors: tuple[Dataset, Dataset] | None = None
     answers: tuple[Answer, ...] = ()
 
     def __bool__(self) -> bool:
@@ -57,13 +57,13 @@ class Check:
 
     def __str__(self) -> str:
         if self.holds:
-            return f"{self.guarantee} holds on all {self.pairs} distinct pairs of neighbouring rows"
-        assert self.neighbours is not None
-        more, less = self.neighbours
+            return f"{self.guarantee} holds on all {self.pairs} distinct pairs of neighboring rows"
+        assert self.neighbors is not None
+        more, less = self.neighbors
         answers = ", ".join(str(a) for a in self.answers)
         return (
             f"{self.guarantee} is broken: {{{answers}}} is too likely at {more!r} "
-            f"beside its neighbour {less!r}, by {self.excess:.6g}"
+            f"beside its neighbor {less!r}, by {self.excess:.6g}"
         )
 
     def _repr_html_(self) -> str:
@@ -117,7 +117,7 @@ class Homogeneity:
 
 
 class Mechanism(Mapping[Dataset, dict[Answer, float]]):
-    """A randomised answer for each dataset of a rainbow graph.
+    """A randomized answer for each dataset of a rainbow graph.
 
     ``table`` holds the distinct rows, probabilities in the order of ``graph.answers``; dataset
     number i answers by row ``index[i]``. Most people get one from ``rb.optimal`` or
@@ -273,7 +273,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
         return save(self._exact, path)
 
     def check(self, guarantee: Guarantee | None = None, *, every_edge: bool = False) -> Check:
-        """Does every pair of neighbours keep the guarantee, over all sets of answers, both ways?
+        """Does every pair of neighbors keep the guarantee, over all sets of answers, both ways?
 
         A pullback is checked on the graph it comes from, whose few edges prove the rest; with
         ``every_edge`` each edge of the own graph is looked at. Rows are floats, so what is
@@ -303,7 +303,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
         return Check(False, promise, len(pairs), float(worst), (more, less), answers)
 
     def row_pairs(self) -> NDArray[np.int64]:
-        """The distinct pairs of different rows that stand on neighbours."""
+        """The distinct pairs of different rows that stand on neighbors."""
         return self.graph.joined(self.index, len(self.table))
 
     def rows_at(self, positions: NDArray[Any]) -> Floats:

@@ -1,6 +1,6 @@
-"""Maps between rainbow graphs that never tear neighbours apart.
+"""Maps between rainbow graphs that never tear neighbors apart.
 
-A morphism sends neighbours to neighbours or to one and the same dataset. Whatever is private on
+A morphism sends neighbors to neighbors or to one and the same dataset. Whatever is private on
 its target is therefore private on its source when pulled back: ``mechanism.pullback(morphism)``.
 """
 
@@ -59,7 +59,7 @@ class Morphism:
         torn = _torn_edge(source, target, positions)
         if torn is not None:
             raise NotAMorphism(
-                "a morphism must send neighbours to neighbours or to one dataset, got "
+                "a morphism must send neighbors to neighbors or to one dataset, got "
                 f"{torn[0]!r} ~ {torn[1]!r} sent to {self[torn[0]]!r} and {self[torn[1]]!r}"
             )
 
@@ -81,9 +81,9 @@ class Morphism:
     @cached_property
     def preserves_rainbows(self) -> bool:
         """Whether every dataset has the rainbow of its image."""
-        return self.recoloured() is None
+        return self.recolored() is None
 
-    def recoloured(self) -> Dataset | None:
+    def recolored(self) -> Dataset | None:
         """A dataset whose rainbow differs from its image's, if there is one."""
         numbers = self.source.region_numbers
         images = self.target.region_numbers[self.positions]

@@ -1,15 +1,15 @@
 """A question's mechanism as an OpenDP measurement, so that it shares a budget with OpenDP's own.
 
 OpenDP asks for a *privacy map*: from d_in, how far apart two inputs may be, to d_out, how far
-apart their answers may be. Ours goes through the number of steps between neighbours:
+apart their answers may be. Ours goes through the number of steps between neighbors:
 
 1. Inputs at distance d_in are joined by c·d_in changes of one record, and every histogram on the
-   way is a possible one. c is 1 where the metric counts what the question's neighbour relation
+   way is a possible one. c is 1 where the metric counts what the question's neighbor relation
    counts. It is 1 too for the L1 distance of counts and for records added or removed when the
    question is about substitutions: a record that comes is an uncounted one substituted. It is 2
    when records are substituted and the question is about adding and removing.
 2. With k rows a person, the margins ⌈λ/k⌉ of two histograms k changes apart differ by at most 1,
-   so every k-th histogram on the way is a neighbour of the one before: t = ⌈c·d_in/k⌉ steps.
+   so every k-th histogram on the way is a neighbor of the one before: t = ⌈c·d_in/k⌉ steps.
 3. t steps of (ε,δ) are (tε, δ·(1 + e^ε + … + e^{(t−1)ε})); t steps of μ are tμ (Dong, Roth and
    Su, *Gaussian differential privacy*, Theorem 2.14), and whoever keeps μ-GDP keeps μ²/2-zCDP,
    as its answers are those of N(0, 1) and N(μ, 1) processed further (ibid., Theorem 2.10), which
@@ -71,7 +71,7 @@ def to_opendp(
     >>> import opendp.prelude as dp
     >>> dp.enable_features("contrib", "honest-but-curious")
     >>> from rainbowdp import DP, Winner, best
-    >>> poll = best(Winner(["red", "green"], neighbours="added or removed"), DP(20))
+    >>> poll = best(Winner(["red", "green"], neighbors="added or removed"), DP(20))
     >>> measurement = to_opendp(poll)
     >>> measurement([1000, 7]), measurement.map(1), measurement.map(2)
     ('red', 20.0, 40.0)
@@ -111,14 +111,14 @@ def _parts(mechanism: QuestionMechanism | ExactMechanism) -> tuple[Question, Exa
         )
     if not question.groups:
         raise InvalidQuestion("an OpenDP measurement needs a question with groups, got one without")
-    fits = exact.answers == question.answers and exact.neighbours == question.neighbours
+    fits = exact.answers == question.answers and exact.neighbors == question.neighbors
     if isinstance(exact.rule, Ladders):  # a file's rows may be proved for fewer borders than asked
         proved = {frozenset(pair) for pair in exact.rule.touching}
         borders = map(frozenset, itertools.combinations(question.answers, 2))
         fits = fits and proved.issuperset(borders)
     if not fits or exact.locate is None:
         raise InvalidMechanism(
-            "a mechanism must be proved for the answers, borders and neighbours of its question, "
+            "a mechanism must be proved for the answers, borders and neighbors of its question, "
             "got one that is not; make it again with rb.best"
         )
     return question, exact
@@ -136,7 +136,7 @@ def _input(
             return _counts_from(question), 1
         listed = isinstance(question.groups[0][1], Equals)
         if kind in _ADDED + _CHANGED and (held == "String" if listed else held in _NUMBERS):
-            changes = 2 if kind in _CHANGED and question.neighbours == "added or removed" else 1
+            changes = 2 if kind in _CHANGED and question.neighbors == "added or removed" else 1
             return _records_from(question), changes
     wanted = "texts" if isinstance(question.groups[0][1], Equals) else "numbers"
     raise InvalidQuestion(

@@ -6,7 +6,7 @@ the argument):
 
 1. g falls, stays above 0, and g_t ≤ E·g_{t+1};
 2. g_1 ≤ G ≤ E·g_1;
-3. in every state where the true bin has p < 1/(1+E): p' ≤ E·p in all neighbouring states with the
+3. in every state where the true bin has p < 1/(1+E): p' ≤ E·p in all neighboring states with the
    same true bin, and g_1 ≤ E·p·(G + X/E).
 
 Of the states in 3 there are finitely many once margins above some T are merely "far". A far loser

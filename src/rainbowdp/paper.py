@@ -15,7 +15,7 @@ from rainbowdp.mechanism import Mechanism
 from rainbowdp.rainbow import Rainbow
 
 BLUE, RED, GREEN = "blue", "red", "green"
-_COLOURS = {"b": BLUE, "r": RED, "g": GREEN}
+_COLORS = {"b": BLUE, "r": RED, "g": GREEN}
 
 # Figure 1(A), read off its source: node pictures in order, then the lines between them.
 _FIGURE_RAINBOWS = (
@@ -35,11 +35,11 @@ BOUNDARY = tuple(round(p, 4) for p in UNROUNDED_BOUNDARY)  # the printed one wit
 
 def rainbow(letters: str) -> Rainbow:
     """``"brg"`` as blue > red > green."""
-    return tuple(_COLOURS[letter] for letter in letters)
+    return tuple(_COLORS[letter] for letter in letters)
 
 
 def figure_one() -> RainbowGraph:
-    """The rainbow graph of Figure 1(A): 18 datasets, 31 edges, six rainbows of three colours.
+    """The rainbow graph of Figure 1(A): 18 datasets, 31 edges, six rainbows of three colors.
 
     >>> figure_one()
     RainbowGraph(18 datasets, 31 edges, 6 regions, 3 answers)

@@ -95,7 +95,7 @@ def place_optimal(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = Non
     mechanism = optimal(graph, guarantee, boundary)
     check = mechanism.check(every_edge=True)
     if not check:
-        raise InvalidMechanism(f"neighbours must be close on every edge, but {check}")
+        raise InvalidMechanism(f"neighbors must be close on every edge, but {check}")
     depths = graph.depths
     endless = np.isinf(depths)
     column = np.ma.masked_array(np.where(endless, 0, depths).astype(np.int32), endless)
@@ -119,7 +119,7 @@ def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
     """Proximity on ``graph``; a place is a margin for each answer, in columns ``margin ANSWER``.
 
     Margins past the last weight are cut off there, so that none is infinite. Private for margins
-    that are 0 at the true answer only and change by at most 1 between neighbours, which is
+    that are 0 at the true answer only and change by at most 1 between neighbors, which is
     checked on every edge. Memory: four bytes for each node and answer.
     """
     rule = proximity_weights(len(graph.answers), guarantee)
@@ -133,7 +133,7 @@ def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
         jumps = np.abs(found[edges[:, 0]] - found[edges[:, 1]]) > 1
         if jumps.any() or ((found == 0) != (truth == number)).any():
             raise InvalidMechanism(
-                f"margins must change by at most 1 between neighbours, got a jump for {answer!r}"
+                f"margins must change by at most 1 between neighbors, got a jump for {answer!r}"
             )
         places[f"margin {answer}"] = found
         others += weights[found]

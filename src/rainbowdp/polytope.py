@@ -1,7 +1,7 @@
 """All mechanisms with a guarantee, as the feasible set of a linear program.
 
 A mechanism is a probability p_d(v) for each dataset and answer. A guarantee is the minimum of
-lines α·s + β, and of two neighbours d, d' a line with α ≥ 1 asks, both ways,
+lines α·s + β, and of two neighbors d, d' a line with α ≥ 1 asks, both ways,
 
     Σ_v max(0, p_d(v) − α·p_d'(v)) ≤ β,
 

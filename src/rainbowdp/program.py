@@ -173,7 +173,7 @@ def program(
     """
     if lexicographic and utility is not None:
         raise RainbowError(
-            "a program maximises a utility or prefix by prefix, got both; leave one out"
+            "a program maximizes a utility or prefix by prefix, got both; leave one out"
         )
     order = preferred_columns(graph)
     worths = _prefix_worths(order) if lexicographic else [_worth(graph, utility, order)]
@@ -254,7 +254,7 @@ class _Run:
                 time_limit=left,
                 progress=progress,
             )
-            solution = solver.maximise(polytope.cost(worth, linear))
+            solution = solver.maximize(polytope.cost(worth, linear))
             seconds += solution.seconds
             status = solution.message
             if solution.status == "infeasible":
@@ -372,7 +372,7 @@ def exact_rows(mechanism: Mechanism) -> ExactMechanism:
     """The rows of any mechanism in integers, mixed with the uniform row just enough to be proved.
 
     The weight is the smallest 2^-k; more than 2^-10 is refused. Made means proved: the proof is
-    ``proof.prove_ladders`` over every two rows that stand on neighbours.
+    ``proof.prove_ladders`` over every two rows that stand on neighbors.
     """
     guarantee = mechanism.guarantee
     if guarantee is None:

@@ -204,7 +204,7 @@ def check_rows(rows: Iterable[Weights]) -> int:
 def _demand(promise: Promise, p: Weights, q: Weights, where: str) -> None:
     fault = first_violation(promise, p, q)
     if fault is not None:
-        raise InvalidMechanism(f"neighbouring rows must be close, but in {where} {fault}")
+        raise InvalidMechanism(f"neighboring rows must be close, but in {where} {fault}")
 
 
 def _steep_lines(curve: TradeOff) -> Lines:

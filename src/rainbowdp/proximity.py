@@ -7,7 +7,7 @@ answer has
     p_v = max(0, (y + ρ')·E^{−(λ_v − 1)} − ρ'),
 
 and the true answer the rest. This is (ε,δ)-private whenever q − 1 ≤ E, for any margins that are 0
-exactly at the true answer and change by at most 1 between neighbours (proof in
+exactly at the true answer and change by at most 1 between neighbors (proof in
 ``docs/theory.md``; checked in integers by ``proof.prove_margins``). Far answers cost hardly
 anything, which is what a homogeneous boundary cannot do.
 """

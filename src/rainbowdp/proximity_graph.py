@@ -34,7 +34,7 @@ def whole_margins(
     """``margins`` as unsigned numbers: those from ``cut`` on as ``cut``, the infinite ones as the
     largest number of the type.
 
-    Cut margins still change by at most 1 between neighbours, which is all that privacy asks of
+    Cut margins still change by at most 1 between neighbors, which is all that privacy asks of
     them. Cost: ``margin_bytes(graph, cut)`` of memory, refused before any work where that is
     more than ``limit`` (by default half of the machine's), and searches that end at ``cut``.
     """

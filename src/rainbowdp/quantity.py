@@ -28,7 +28,7 @@ Number: TypeAlias = int | float | Fraction | Decimal | str
 _MOST_DIGITS = 10_000
 _MOST_SHOWN = 200
 _BALLS = threading.RLock()  # Arb has one precision for the whole process
-SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then normalised exactly
+SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then normalized exactly
 
 
 def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:

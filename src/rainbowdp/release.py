@@ -57,18 +57,18 @@ def ask(
         raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}; use Ledger.open(...)")
     exact = mechanism.exact_once
     description = {**_description(mechanism), "table": _source(table)}
-    neighbours = mechanism.question.neighbours
+    neighbors = mechanism.question.neighbors
     if ledger is not None:
         if name is not None:
             past = ledger.recall(name, description, guarantee=mechanism.guarantee)
             if past is not None:
                 return _remembered(past, name)
-        ledger.must_fit(mechanism.guarantee, neighbours=neighbours)
+        ledger.must_fit(mechanism.guarantee, neighbors=neighbors)
     row = exact.at(mechanism.counts(table, progress))
     if ledger is None:
         return Release(row.draw())
     entry = ledger.spend(
-        mechanism.guarantee, question=description, neighbours=neighbours, name=name
+        mechanism.guarantee, question=description, neighbors=neighbors, name=name
     )
     answer = row.draw()
     return Release(answer, ledger.record(entry, str(answer)))

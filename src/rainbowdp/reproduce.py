@@ -123,7 +123,7 @@ def _example_one() -> Iterator[Claim]:
         place, "their join dominates both", True, dominates(join, one) and dominates(join, two)
     )
     broken = join.check()
-    ends = "–".join(sorted(map(str, broken.neighbours or ())))
+    ends = "–".join(sorted(map(str, broken.neighbors or ())))
     yield _agreed(place, "the join breaks privacy on the edge", "d2–d3", ends)
     yield _agreed(place, "with the answer", "2", ",".join(map(str, broken.answers)))
     yield _agreed(place, "the boundary is homogeneous", False, one.homogeneity().holds)
@@ -166,7 +166,7 @@ def _special_cases() -> Iterator[Claim]:
             ours = list(itertools.accumulate(mechanism[depth].values()))
             worst = max(worst, *(abs(a - float(b)) for a, b in zip(ours, sums, strict=True)))
             sums = [min(ratio * s, 1 - (1 - s) / ratio) for s in sums]
-        statement = f"{size} colours, δ = 0: closed form against iteration, 25 steps"
+        statement = f"{size} colors, δ = 0: closed form against iteration, 25 steps"
         yield _agreed(
             place, statement, "equal", "equal" if worst < 1e-14 else f"off by {worst:.1e}", note
         )

@@ -1,7 +1,7 @@
 """How values show themselves in a notebook: small cards of plain HTML.
 
 No scripts, no style sheets, no fixed background: styles are inline and take the notebook's own
-colours, so a card is readable in light and dark. Whatever comes from users is escaped; only what
+colors, so a card is readable in light and dark. Whatever comes from users is escaped; only what
 this module has made, an ``Html``, goes out as it is.
 """
 
@@ -11,7 +11,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rainbowdp.colours import colours
+from rainbowdp.colors import colors
 
 LONGEST = 80  # characters of one text
 MOST_ROWS = 8  # of one table
@@ -26,7 +26,7 @@ _CELL = (
     "vertical-align:middle;white-space:nowrap"
 )
 _TABLE = "border:0;border-collapse:collapse;margin:2px 0;color:inherit;font:inherit"
-_RIM = "box-shadow:0 0 0 1px rgba(128,128,128,.6)"  # dark colours on dark pages
+_RIM = "box-shadow:0 0 0 1px rgba(128,128,128,.6)"  # dark colors on dark pages
 _QUIET = "opacity:.7"
 
 
@@ -86,8 +86,8 @@ def table(head: Sequence[object], rows: Iterable[Sequence[object]], total: int) 
 
 
 def rainbow(order: Sequence[Any], answers: Sequence[Any]) -> Html:
-    """A preference order with a dot of its colour before each answer."""
-    palette = colours(answers)
+    """A preference order with a dot of its color before each answer."""
+    palette = colors(answers)
     parts = [
         '<span style="display:inline-block;width:9px;height:9px;border-radius:5px;'
         f'{_RIM};background:{palette[answer]}"></span> {text(answer, 24)}'
@@ -98,8 +98,8 @@ def rainbow(order: Sequence[Any], answers: Sequence[Any]) -> Html:
 
 
 def bar(row: Mapping[Any, float], answers: Sequence[Any]) -> Html:
-    """A distribution as one bar of coloured parts, each with its probability as a tooltip."""
-    palette = colours(answers)
+    """A distribution as one bar of colored parts, each with its probability as a tooltip."""
+    palette = colors(answers)
     parts = "".join(
         f'<span title="{text(answer)}: {float(p):.4g}" '
         f'style="width:{100 * float(p):.2f}%;background:{palette[answer]}"></span>'
@@ -119,8 +119,8 @@ def row(distribution: Mapping[Any, float], answers: Sequence[Any]) -> tuple[Html
 
 def badge(holds: bool, words: object) -> Html:
     """A verdict: a tick or a cross, and why."""
-    mark, colour = ("✓", "#1a8f62") if holds else ("✗", "#d1560f")
-    return Html(f'<span style="color:{colour};font-weight:bold">{mark}</span> {text(words, 400)}')
+    mark, color = ("✓", "#1a8f62") if holds else ("✗", "#d1560f")
+    return Html(f'<span style="color:{color};font-weight:bold">{mark}</span> {text(words, 400)}')
 
 
 def curve(points: Iterable[tuple[float, float]]) -> Html:

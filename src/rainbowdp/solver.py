@@ -1,6 +1,6 @@
 """Linear programs, solved by HiGHS: arrays in, values and multipliers out.
 
-    maximise cost·x   where   row_lower ≤ matrix·x ≤ row_upper,   lower ≤ x ≤ upper
+    maximize cost·x   where   row_lower ≤ matrix·x ≤ row_upper,   lower ≤ x ≤ upper
 
 Nothing here trusts the solver's word about optimality: every multiplier y gives the bound
 
@@ -89,7 +89,7 @@ class Solution:
 
 @dataclass
 class Solver:
-    """HiGHS with one feasible set loaded; each ``maximise`` starts from where the last ended.
+    """HiGHS with one feasible set loaded; each ``maximize`` starts from where the last ended.
 
     ``method``: ``"interior point"`` for one large program, ``"simplex"`` for many objectives on
     the same set, which then start warm. ``crossover`` moves an interior solution to a vertex:
@@ -146,7 +146,7 @@ class Solver:
             highs.cbLogging.subscribe(self._report)
         self._must(highs.passModel(model), "the program")
 
-    def maximise(self, cost: Floats) -> Solution:
+    def maximize(self, cost: Floats) -> Solution:
         """The best point for ``cost``, with multipliers and the bound they prove."""
         import highspy
 

@@ -10,7 +10,7 @@ The *gap* of an answer is how many records it is behind. Two rules say who is ri
                     leader.
 
 A margin table has rows at a few gaps, its *knots*, and one row for all datasets that differ only in
-the order of gaps. Where ties go to the first listed, gaps at the first few knots (``labelled``
+the order of gaps. Where ties go to the first listed, gaps at the first few knots (``labeled``
 of them) stay with their positions, as there it matters who comes first.
 """
 
@@ -63,12 +63,12 @@ class Shape:
     """
 
     answers: int
-    neighbours: str
+    neighbors: str
     ties: Ties
     knots: tuple[int, ...]  # without the one at infinity
     farthest: int
     ratio: Fraction
-    labelled: int
+    labeled: int
 
     def __post_init__(self) -> None:
         rising = all(a < b for a, b in itertools.pairwise(self.knots))
@@ -89,30 +89,30 @@ class Shape:
                 f"of ratio^gap, got {self.answers} answers, {len(self.knots)} knots and "
                 f"{self.farthest} as the farthest gap"
             )
-        if self.ties not in TIES or (self.ties == "any leader" and self.labelled):
+        if self.ties not in TIES or (self.ties == "any leader" and self.labeled):
             raise InvalidMechanism(f"ties must be one of {TIES}, got {self.ties!r}")
-        if not 0 <= self.labelled <= len(self.knots) + 1:
+        if not 0 <= self.labeled <= len(self.knots) + 1:
             raise InvalidMechanism(
-                f"labelled knots must be among the {len(self.knots) + 1} knots, got {self.labelled}"
+                f"labeled knots must be among the {len(self.knots) + 1} knots, got {self.labeled}"
             )
-        if self.neighbours not in ("substituted", "added or removed"):
-            raise InvalidMechanism(f"neighbours must be stated, got {self.neighbours!r}")
+        if self.neighbors not in ("substituted", "added or removed"):
+            raise InvalidMechanism(f"neighbors must be stated, got {self.neighbors!r}")
 
     @cached_property
     def states(self) -> dict[Knots, int]:
         """The number of the row for each arranged choice of knots."""
-        choices: list[tuple[Knots, int]] = [((), self.labelled)]  # and the least unlabelled knot
+        choices: list[tuple[Knots, int]] = [((), self.labeled)]  # and the least unlabeled knot
         for _ in range(self.answers - 1):
             choices = [
                 ((*knots, knot), max(least, knot))
                 for knots, least in choices
-                for knot in (*range(self.labelled), *range(least, len(self.knots) + 1))
+                for knot in (*range(self.labeled), *range(least, len(self.knots) + 1))
             ]
         return {knots: number for number, (knots, _) in enumerate(choices)}
 
     def arranged(self, knots: Knots) -> tuple[Knots, tuple[int, ...]]:
-        """Unlabelled knots in rising order, and for each position its place in that row."""
-        free = [i for i, knot in enumerate(knots) if knot >= self.labelled]
+        """Unlabeled knots in rising order, and for each position its place in that row."""
+        free = [i for i, knot in enumerate(knots) if knot >= self.labeled]
         ordered, places = list(knots), [0, *range(1, len(knots) + 1)]
         for target, source in zip(free, sorted(free, key=knots.__getitem__), strict=True):
             ordered[target], places[source + 1] = knots[source], target + 1

@@ -1,7 +1,7 @@
 """Making a margin table: the best rows at the knots by a linear program, put into integers.
 
 Variables are the probabilities at the knots. Their objective is the probability of saying a right
-answer, averaged over votes of many sizes; ``table_proof`` says which pairs of neighbouring rows are
+answer, averaged over votes of many sizes; ``table_proof`` says which pairs of neighboring rows are
 enough for privacy. With δ each pair has a condition for every set of answers; these are added as
 they are violated. The probability of the leader is nowhere below that of permute-and-flip, which is
 linear in each r^gap and so a feasible table itself; where the program gains nothing, it is taken.
@@ -43,7 +43,7 @@ Progress: TypeAlias = Callable[[str], None]
 
 TOTAL = 60 << 56  # a multiple of 1, 2, …, 6, so that leaders can share evenly
 
-# How many knots there are for 2, 3, … answers, and how many of them are labelled: where a gap is
+# How many knots there are for 2, 3, … answers, and how many of them are labeled: where a gap is
 # worth much, that is for a large ε, and else. What is near a tie matters more for a large ε, and
 # knots that are farther apart than a record make slow programs. Where records come and go, who
 # comes first matters more than many knots do.
@@ -88,7 +88,7 @@ _LEAST_MIXING, _MOST_MIXING = 2.0**-37, 2.0**-19
 def make_table(
     answers: int,
     guarantee: DP,
-    neighbours: str,
+    neighbors: str,
     ties: Ties,
     progress: Progress | None = None,
 ) -> tuple[MarginTable, Fraction]:
@@ -98,7 +98,7 @@ def make_table(
             f"a margin table is for 2 to {MOST_ANSWERS} answers and epsilon from "
             f"{EPSILONS[0]} to {EPSILONS[1]}, got {answers} answers and {guarantee}"
         )
-    shape = shape_for(answers, guarantee.epsilon, neighbours, ties)
+    shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
     problem = _Problem(shape, guarantee.ratio, float(guarantee.delta))
     values = _solve(problem, progress)
     mixing = _LEAST_MIXING
@@ -117,20 +117,20 @@ def make_table(
     )
 
 
-def shape_for(answers: int, epsilon: float, neighbours: str, ties: Ties) -> Shape:
+def shape_for(answers: int, epsilon: float, neighbors: str, ties: Ties) -> Shape:
     """Where a table has its knots.
 
     The unit is the gap that costs a factor e: 2/ε records where one is substituted (which moves a
     gap by two), 1/ε where one is added or removed. Gaps count up to r^gap = 2^-40.
     """
-    unit = (2 if neighbours == "substituted" else 1) / epsilon
-    sizes = _SIZES[ties if ties == "any leader" else neighbours]
-    size, labelled = sizes[answers][unit > _LARGE_UNIT]
+    unit = (2 if neighbors == "substituted" else 1) / epsilon
+    sizes = _SIZES[ties if ties == "any leader" else neighbors]
+    size, labeled = sizes[answers][unit > _LARGE_UNIT]
     size = min(size, 2 + int(_FARTHEST_KNOT * unit))
     knots = _knots(size, _REACH.get(answers, 0.0) * unit)
     farthest = max(knots[-1] + 1, math.ceil(_FARTHEST * unit))
     ratio = _just_above(math.exp(-1 / unit))
-    return Shape(answers, neighbours, ties, knots, farthest, ratio, min(labelled, size))
+    return Shape(answers, neighbors, ties, knots, farthest, ratio, min(labeled, size))
 
 
 def _knots(size: int, reach: float) -> tuple[int, ...]:
@@ -158,7 +158,7 @@ def _just_above(value: float) -> Fraction:
     """A fraction with few digits at most 1e-11 above ``value``, which is between 0 and 1.
 
     Among the fractions with denominators up to some power of two the nearest, or where that is
-    below, its upper neighbour a/b: of all with a·q − p·b = 1 for the nearest p/q the one with the
+    below, its upper neighbor a/b: of all with a·q − p·b = 1 for the nearest p/q the one with the
     largest b.
     """
     wanted, most = Fraction(value), 1 << 17
@@ -259,7 +259,7 @@ class _Problem:
         return sparse.vstack([p - self.ratio * q, q - self.ratio * p], format="csr")
 
     def _different(self, p: Any, q: Any) -> Integers:
-        """One of each set of corners that say the same, recognised by a random projection."""
+        """One of each set of corners that say the same, recognized by a random projection."""
         size = self.shape.answers
         rng = np.random.default_rng(0)
         marks = np.stack([m @ rng.random(self.width) for m in (p, q)], axis=1)
@@ -317,10 +317,10 @@ class _Problem:
 
 
 def _corners(shape: Shape) -> Iterator[tuple[Integers, Integers, tuple[int, ...]]]:
-    """Gaps at corners, the gaps of their neighbours, and where each position stands there."""
+    """Gaps at corners, the gaps of their neighbors, and where each position stands there."""
     size = shape.answers
     seen = set()
-    for gained in _changes(size, shape.neighbours):
+    for gained in _changes(size, shape.neighbors):
         # An answer that gains on the leader overtakes it from fewer than ``lead`` records behind.
         lead = [max(0, gained[i] - gained[0]) for i in range(1, size)]
         for near in itertools.product(*(range(reach + 1) for reach in lead)):
@@ -368,12 +368,12 @@ def _delay(shape: Shape, place: int) -> float:
     return place / shape.answers if shape.ties == "first listed" else 0.0
 
 
-def _changes(answers: int, neighbours: str) -> Iterator[tuple[int, ...]]:
-    """Records gained by each position, for one end of every pair of neighbours."""
+def _changes(answers: int, neighbors: str) -> Iterator[tuple[int, ...]]:
+    """Records gained by each position, for one end of every pair of neighbors."""
     places = range(answers)
     for v in places:
         yield tuple(int(i == v) for i in places)
-    if neighbours == "substituted":
+    if neighbors == "substituted":
         for u, v in itertools.combinations(places, 2):
             yield tuple((i == v) - (i == u) for i in places)
 
@@ -412,7 +412,7 @@ def _solve(problem: _Problem, progress: Progress | None) -> Floats:
 
 
 def _telling(conditions: Any) -> Integers:
-    """One of each set of equal rows that are not negligible, recognised by random projections."""
+    """One of each set of equal rows that are not negligible, recognized by random projections."""
     marks = conditions @ np.random.default_rng(0).random((conditions.shape[1], 2))
     _, first = np.unique(np.round(marks, 9), axis=0, return_index=True)
     large = conditions.max(axis=1).toarray().ravel() > _NEGLIGIBLE
@@ -436,7 +436,7 @@ def _optimum(program: LinearProgram, problem: _Problem, progress: Progress | Non
     found = []
     for presolve, tolerance in ((True, 1e-8), (False, 1e-10), (False, 1e-7)):
         solver = Solver(program, tolerance=tolerance, presolve=presolve, progress=progress)
-        solution = solver.maximise(problem.gain)
+        solution = solver.maximize(problem.gain)
         if solution.gap < _GAP:
             found.append((program.violation(solution.values), solution))
             if found[-1][0] < _LITTLE * (problem.ratio - 1):

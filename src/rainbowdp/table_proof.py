@@ -1,8 +1,8 @@
-"""Proving a margin table: every pair of neighbouring rows, in finitely many exact comparisons.
+"""Proving a margin table: every pair of neighboring rows, in finitely many exact comparisons.
 
 **What has to be compared.** Let the leader be answer 0 with a large count N, so that the others
 have N − gap; for ties to the first listed the positions are the same whoever leads. Up to
-exchanging the two ends a pair of neighbours is one of
+exchanging the two ends a pair of neighbors is one of
 
 * a record more for answer v;
 * a record of the leader turned into one of v (any pair in which a leader loses a record);
@@ -120,7 +120,7 @@ class _Rows:
         choices = choices[(choices == arranged).all(axis=1)]
         for one, other in itertools.combinations(range(self.shape.answers), 2):
             if one:
-                free = choices[:, one - 1] >= self.shape.labelled
+                free = choices[:, one - 1] >= self.shape.labeled
                 same = free & (choices[:, one - 1] == choices[:, other - 1])
             else:
                 same = (choices[:, other - 1] == 0) & (self.shape.ties == "any leader")
@@ -157,7 +157,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Case:
-    """Neighbours that differ by one kind of change, with the gaps that decide who leads.
+    """Neighbors that differ by one kind of change, with the gaps that decide who leads.
 
     ``first[i]`` is the gap of position i + 1, or its least where it is ``free``; ``moved[i]`` is
     added to it. ``goes_to[i]`` is where the answer at position i stands at the other end, and
@@ -241,13 +241,13 @@ class _Case:
             excess = np.maximum(more - ratio * less, 0).sum() - slack
             if excess > 0:
                 raise InvalidMechanism(
-                    "neighbouring rows of a margin table must be close, but at the gaps "
+                    "neighboring rows of a margin table must be close, but at the gaps "
                     f"{corner}, moved by {self.moved}, they exceed by "
                     f"{float(excess / more.sum()):.3g}"
                 )
 
     def _ends(self, rows: _Rows, gaps: Sequence[Sequence[int]], number: Number) -> tuple[Any, Any]:
-        """The rows at the corners and those of their neighbours, answers and gaps in one order."""
+        """The rows at the corners and those of their neighbors, answers and gaps in one order."""
         places = rows.shape.answers - 1
         other: list[list[int]] = [[]] * places
         order = [0] * places  # for each gap here the axis it has there
@@ -282,7 +282,7 @@ def _changes(shape: Shape) -> Iterator[tuple[tuple[int, ...], bool]]:
     answers = range(shape.answers)
     for v in answers:
         yield tuple(int(i == v) for i in answers), False
-    if shape.neighbours == "substituted":
+    if shape.neighbors == "substituted":
         for u, v in itertools.combinations(answers, 2):
             yield tuple((i == v) - (i == u) for i in answers), u > 0
 
@@ -314,15 +314,15 @@ def _seen_from_leader(shape: Shape, counts: Sequence[int]) -> tuple[list[int], l
 def _choices(shape: Shape) -> tuple[Any, Any, Any]:
     """All choices of knots in order; for each where its places stand in a row, and that row's.
 
-    A labelled knot stays. The others, which are told apart by their gaps alone, stand in rising
+    A labeled knot stays. The others, which are told apart by their gaps alone, stand in rising
     order in the places that they have together.
     """
     places, knots = shape.answers - 1, len(shape.knots) + 1
     choices = np.indices((knots,) * places).reshape(places, -1).T
-    labelled = choices < shape.labelled
-    given = np.where(labelled, knots + np.arange(places), choices)
+    labeled = choices < shape.labeled
+    given = np.where(labeled, knots + np.arange(places), choices)
     sources = np.argsort(given, axis=1, kind="stable")
-    targets = np.argsort(labelled, axis=1, kind="stable")
+    targets = np.argsort(labeled, axis=1, kind="stable")
     stands, arranged = np.empty_like(choices), np.empty_like(choices)
     np.put_along_axis(stands, sources, targets, axis=1)
     np.put_along_axis(arranged, stands, choices, axis=1)

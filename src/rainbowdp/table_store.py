@@ -1,6 +1,6 @@
 """Margin tables on disk: made once for each shape, then at hand at once.
 
-A table depends on how many answers there are, the guarantee, the neighbours and how ties are seen,
+A table depends on how many answers there are, the guarantee, the neighbors and how ties are seen,
 never on data. It is kept in the user's cache folder, and proved again when it is taken from there.
 A file that is damaged, of another version, about something else or not private is said so and made
 again; a folder that cannot be written only costs the time to make a table anew.
@@ -41,7 +41,7 @@ _kept: dict[str, tuple[MarginTable, Fraction]] = {}
 
 
 def fetch_table(
-    answers: int, guarantee: DP, neighbours: str, ties: Ties, progress: Progress | None = None
+    answers: int, guarantee: DP, neighbors: str, ties: Ties, progress: Progress | None = None
 ) -> tuple[MarginTable, Fraction]:
     """The proved table of a shape and its mixing: from memory, from disk, or made and kept.
 
@@ -51,7 +51,7 @@ def fetch_table(
     wanted = {
         "answers": answers,
         "guarantee": describe_guarantee(guarantee),
-        "neighbours": neighbours,
+        "neighbors": neighbors,
         "ties": ties,
     }
     key = hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()[:32]
@@ -61,7 +61,7 @@ def fetch_table(
     found = _from_disk(path, wanted) if path.exists() else None
     if found is None:
         say = progress or terminal_progress(f"making a margin table for {answers} answers")
-        found = make_table(answers, guarantee, neighbours, ties, say)
+        found = make_table(answers, guarantee, neighbors, ties, say)
         _to_disk(path, wanted, *found)
     _kept[key] = found
     return found
@@ -85,7 +85,7 @@ def _from_disk(path: Path, wanted: dict[str, Any]) -> tuple[MarginTable, Fractio
         guarantee = restore_guarantee(wanted["guarantee"])
         assert isinstance(guarantee, DP)
         shape = shape_for(
-            wanted["answers"], guarantee.epsilon, wanted["neighbours"], wanted["ties"]
+            wanted["answers"], guarantee.epsilon, wanted["neighbors"], wanted["ties"]
         )
         if table.shape != shape:
             raise InvalidFile(f"a kept table must have the knots {shape.knots}, got others")

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from rainbowdp import show_html
-from rainbowdp.baselines.histograms import Integers, margins_of, neighbouring, up_to
+from rainbowdp.baselines.histograms import Integers, margins_of, neighboring, up_to
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
@@ -42,7 +42,7 @@ class Baseline:
     >>> {answer: round(p, 4) for answer, p in poll[{"red": 10, "green": 7}].items()}
     {'red': 0.8176, 'green': 0.1824}
     >>> print(poll.check(8))
-    1-DP holds on all 108 distinct pairs of neighbouring rows
+    1-DP holds on all 108 distinct pairs of neighboring rows
     """
 
     world: World
@@ -97,10 +97,10 @@ class Baseline:
         return self.world, self.law
 
     def check(self, records: int | None = None, guarantee: Guarantee | None = None) -> Check:
-        """Does every pair of neighbours keep the guarantee, over all sets of answers, both ways?
+        """Does every pair of neighbors keep the guarantee, over all sets of answers, both ways?
 
-        On a graph every edge is looked at. For a question every pair of neighbouring histograms of
-        at most ``records`` counted records is, under the neighbours the question states. Without
+        On a graph every edge is looked at. For a question every pair of neighboring histograms of
+        at most ``records`` counted records is, under the neighbors the question states. Without
         ``guarantee`` it is ``keeps`` that is checked. Cost: O(histograms · q²) rows.
         """
         promise = guarantee if guarantee is not None else self.keeps
@@ -112,7 +112,7 @@ class Baseline:
         counts = up_to(question, records)
         rows = self.rows(counts)
         pairs, worst, ends = 0, 0.0, (0, 0)
-        for first, second in neighbouring(question, records):
+        for first, second in neighboring(question, records):
             pairs += len(first)
             for start in range(0, len(first), _BLOCK):
                 span = slice(start, start + _BLOCK)
@@ -144,7 +144,7 @@ class Baseline:
         size, rows = len(self.answers), []
         for margin in margins:
             if self.scores == "counts":
-                lead = question.rows_per_person * (2 if question.neighbours == "substituted" else 1)
+                lead = question.rows_per_person * (2 if question.neighbors == "substituted" else 1)
                 gaps = np.full((2, size), [[lead * (margin - 1)], [_FAR]], dtype=np.float64)
                 gaps[0, 0] = gaps[1, -1] = 0.0
                 gaps[1, -2] = lead * margin  # a rival listed before wins ties

@@ -1,8 +1,8 @@
-"""Every histogram of a few records, and who neighbours whom among them.
+"""Every histogram of a few records, and who neighbors whom among them.
 
 A histogram of g groups and at most n records is a row of g counts that sum to at most n; the rest
 are records in no group. There are C(n+g, g) of them, listed in lexicographic order, so the place
-of a histogram is a sum of binomials and neighbours are found without a search.
+of a histogram is a sum of binomials and neighbors are found without a search.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def margins_of(question: Question, counts: Integers) -> Floats:
     return np.array([list(margins.values()) for margins in found], dtype=np.float64)
 
 
-def neighbouring(question: Question, records: int) -> Iterator[tuple[Integers, Integers]]:
-    """Places in ``up_to(question, records)`` of neighbours, each unordered pair once.
+def neighboring(question: Question, records: int) -> Iterator[tuple[Integers, Integers]]:
+    """Places in ``up_to(question, records)`` of neighbors, each unordered pair once.
 
     *Added or removed*: one person's records come or go, at most ``rows_per_person`` of them.
     *Substituted*: at most that many records of one person turn into as many others, to and from
@@ -74,7 +74,7 @@ def _moves(question: Question) -> Iterator[Integers]:
     """What one change adds to the counts; of each move and its opposite only one."""
     groups, most = len(question.groups), question.rows_per_person
     gains = [tuple(row) for row in _bounded(groups, most).tolist()]
-    if question.neighbours == "added or removed":
+    if question.neighbors == "added or removed":
         yield from (np.array(gain) for gain in gains if any(gain))
         return
     seen = set()

@@ -39,7 +39,7 @@ lead, z ≤ u⁶, and they are
     1 − u³(1 − z/3) − z/3 ≥ 0,              1 − u³(¾ − 5z/12) − 2z/3 ≥ (1 − z)/4,
     u³(¼ − z/36) − z/9 ≥ 0,                 2z/9 − u³z/9 ≥ 0. ∎
 
-*Four and more*: not proved. Every pair of neighbours tried (up to eight answers) keeps it.
+*Four and more*: not proved. Every pair of neighbors tried (up to eight answers) keeps it.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def pooled_permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
             f"pooled permute-and-flip is for Winner with at most {MOST_ANSWERS} answers, got {got}"
         )
     rate = promise.epsilon / world.rows_per_person
-    rows = _pooled_at(rate) if world.neighbours == "substituted" else _lawful(flipped, rate)
+    rows = _pooled_at(rate) if world.neighbors == "substituted" else _lawful(flipped, rate)
 
     def law(counts: Floats) -> Floats:
         size = counts.shape[1]

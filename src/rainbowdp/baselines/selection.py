@@ -5,11 +5,11 @@ score of an answer is its count n_v. For any other question and on a graph it is
 −λ_v: how many changes it takes before v is the true answer.
 
 **The rate.** All of these answer v with a probability that depends on the differences of scores,
-times a rate c. Let Δ be how far a difference of two scores can move between neighbours. Report
+times a rate c. Let Δ be how far a difference of two scores can move between neighbors. Report
 noisy max adds to each score an independent noise Z_v whose tail P(Z > x) falls at most by the
 factor e^c a unit, and answers with the largest. *It is cΔ-private*: fix the noise of all answers
 but v and let M be the largest noisy score among them. v is the answer when Z_v > M − s_v. Between
-neighbours M − s_v, a maximum of s_i − s_v + Z_i, moves by at most Δ, so the probability changes
+neighbors M − s_v, a maximum of s_i − s_v + Z_i, moves by at most Δ, so the probability changes
 by at most the factor e^{cΔ}, and so does its average over the noise of the others. ∎
 
 ================================  ===========================  ====================
@@ -52,7 +52,7 @@ def exponential(world: World, guarantee: Guarantee) -> Baseline:
     privacy*, 2007; the one-directional case: Dwork and Roth, 2014, Remark 3.1.
 
     >>> from rainbowdp import DP, Winner
-    >>> both = [Winner(["red", "green"], neighbours=n) for n in ("substituted", "added or removed")]
+    >>> both = [Winner(["red", "green"], neighbors=n) for n in ("substituted", "added or removed")]
     >>> [round(exponential(poll, DP(1))[{"red": 3, "green": 1}]["red"], 4) for poll in both]
     [0.7311, 0.8808]
     """
@@ -115,7 +115,7 @@ def inverse_sensitivity(world: World, guarantee: Guarantee) -> Baseline:
         c + log(1 + m·r) − log(1 + m·r²) = ε,
 
     which is ε for two answers and falls to ε/2 for many. *Proof.* Let X and X′ be the sums of
-    r^{λ_v} over the answers that are not true, at neighbours d and d′. Same true answer w: X′ ≤ X/r
+    r^{λ_v} over the answers that are not true, at neighbors d and d′. Same true answer w: X′ ≤ X/r
     and the margins of d′ are at least 1. For a loser v the ratio p_v(d)/p_v(d′) is at most
     (1/r)(1 + B′)/(1 + B) for the sums B, B′ over the other losers, m of them, largest at
     B = m·r², B′ = m·r; for w it is at most (1+X′)/(1+X) ≤ 1/r. Different true answers add r to
@@ -156,7 +156,7 @@ def _selected(world: World, guarantee: Guarantee, name: str, rows: Law) -> Basel
     world, promise = checked(world, guarantee)
     moves = 2  # how far a difference of two scores can move
     if isinstance(world, Winner):
-        moves = world.rows_per_person * (2 if world.neighbours == "substituted" else 1)
+        moves = world.rows_per_person * (2 if world.neighbors == "substituted" else 1)
     return made(
         world,
         promise,

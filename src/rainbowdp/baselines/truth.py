@@ -1,4 +1,4 @@
-"""Baselines that start from the true answer: randomised response, propose-test-release, and the
+"""Baselines that start from the true answer: randomized response, propose-test-release, and the
 operator that the paper prints.
 """
 
@@ -21,7 +21,7 @@ from rainbowdp.paper import printed_step
 
 
 def randomized_response(world: World, guarantee: Guarantee) -> Baseline:
-    """Randomised response: the true answer with probability a, each other one with b.
+    """Randomized response: the true answer with probability a, each other one with b.
 
     b = (1 − δ)/(E + q − 1) and a = E·b + δ, so that a + (q−1)b = 1. Two rows are equal or
     exchange a and one b: then a − E·b = δ in one direction, b − E·a ≤ 0 in the other, and nothing
@@ -43,7 +43,7 @@ def randomized_response(world: World, guarantee: Guarantee) -> Baseline:
         truth, _ = truth_and_depth(scores)
         return np.where(truth > 0, own, other)
 
-    return made(world, promise, "randomised response", promise, law)
+    return made(world, promise, "randomized response", promise, law)
 
 
 def propose_test_release(world: World, guarantee: Guarantee) -> Baseline:

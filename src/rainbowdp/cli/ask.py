@@ -82,7 +82,7 @@ def _ask(
     name: Annotated[
         str | None, typer.Option(help="Remember the answer: asked again by this name it is free.")
     ] = None,
-    neighbours: Annotated[
+    neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
     person: Annotated[
@@ -104,7 +104,7 @@ def _ask(
     """Make the question and its mechanism, and explain it or ask it."""
     from rainbowdp.ledger import Ledger
 
-    question = make(neighbours=neighbours, person=person, rows_per_person=rows_per_person)
+    question = make(neighbors=neighbors, person=person, rows_per_person=rows_per_person)
     mechanism = RULES[rule](question, guarantee_from(epsilon, delta, mu))
     if explain:
         _explain(mechanism, as_json)
@@ -229,8 +229,8 @@ def _show(
 def _change(question: Question) -> str:
     """What one change of the data is, in words."""
     if question.rows_per_person == 1 and question.person is None:
-        return f"one record {question.neighbours}"
-    return f"one person with up to {question.rows_per_person} records {question.neighbours}"
+        return f"one record {question.neighbors}"
+    return f"one person with up to {question.rows_per_person} records {question.neighbors}"
 
 
 def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:

@@ -29,7 +29,7 @@ def check(
                 "file": str(file),
                 "holds": True,
                 "guarantee": describe_guarantee(mechanism.guarantee),
-                "neighbours": mechanism.neighbours,
+                "neighbors": mechanism.neighbors,
                 "answers": list(mechanism.answers),
                 "question": mechanism.question,
                 "proof": mechanism.proof.statement,
@@ -39,7 +39,7 @@ def check(
     print_facts(
         {
             "file": str(file),
-            "guarantee": f"{mechanism.guarantee}, neighbours {mechanism.neighbours}",
+            "guarantee": f"{mechanism.guarantee}, neighbors {mechanism.neighbors}",
             "answers": ", ".join(str(answer) for answer in mechanism.answers),
             "proved": f"exactly, {mechanism.proof.statement}",
         }

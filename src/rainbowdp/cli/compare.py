@@ -31,7 +31,7 @@ def compare(
         int | None, typer.Option(help="The threshold; half of the records if not given.")
     ] = None,
     q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
-    neighbours: Annotated[
+    neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
     ties: Annotated[
@@ -51,29 +51,29 @@ def compare(
     from rainbowdp.compare import compare as compared
     from rainbowdp.guarantee import DP
     from rainbowdp.questions import Quantile, Threshold, Winner
-    from rainbowdp.questions.base import NEIGHBOURS, one_of
+    from rainbowdp.questions.base import NEIGHBORS, one_of
     from rainbowdp.standing import TIES
 
     if answers < 2:
         raise RainbowError(f"a question needs at least 2 answers, got --answers {answers}")
     if records < 1:
         raise RainbowError(f"a comparison needs at least 1 record, got --records {records}")
-    relation = one_of(NEIGHBOURS, neighbours, "neighbours")
+    relation = one_of(NEIGHBORS, neighbors, "neighbors")
     made: Winner | Threshold | Quantile
     if question is Kind.winner:
         names = [str(number) for number in range(1, answers + 1)]
         made = Winner(
             names,
             ties=one_of(TIES, ties, "ties"),
-            neighbours=relation,
+            neighbors=relation,
             rows_per_person=rows_per_person,
         )
     elif question is Kind.quantile:
         bins = list(range(answers + 1))
-        made = Quantile(q, bins, neighbours=relation, rows_per_person=rows_per_person)
+        made = Quantile(q, bins, neighbors=relation, rows_per_person=rows_per_person)
     else:
         least = at_least if at_least is not None else -(-records // 2)
-        made = Threshold(least, neighbours=relation, rows_per_person=rows_per_person)
+        made = Threshold(least, neighbors=relation, rows_per_person=rows_per_person)
     comparison = compared(made, DP(epsilon, delta), records=records)
     if as_json:
         print_json(comparison.as_dict())

@@ -63,7 +63,7 @@ def design(
         typer.Option(help="For --labels: a table of each label and its answers, best first."),
     ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(help="ε between neighbours, exactly as written: 1, 0.5 or 1/3.")
+        str | None, typer.Option(help="ε between neighbors, exactly as written: 1, 0.5 or 1/3.")
     ] = None,
     delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
     mu: Annotated[str | None, typer.Option(help="μ, for Gaussian privacy instead of ε.")] = None,
@@ -95,7 +95,7 @@ def design(
 ) -> None:
     """Design a private mechanism for a graph, and prove it.
 
-    Nodes are places, neighbours are one edge apart, and the answer is the region: the nearest
+    Nodes are places, neighbors are one edge apart, and the answer is the region: the nearest
     site, or a label of your own. Writes two files: the mechanism, as readable JSON that proves
     itself, and for each node its region and depth (for proximity a margin for each answer), which
     are all that a device needs to draw its answer. Each appears whole or not at all.
@@ -235,7 +235,7 @@ def _show(
         "regions": (
             f"{len(graph.regions):,}, {_counted(len(graph.touching), 'pair')} touching, {deepest}"
         ),
-        "guarantee": f"{exact.guarantee}, neighbours {exact.neighbours}",
+        "guarantee": f"{exact.guarantee}, neighbors {exact.neighbors}",
         "true answer": f"{_percent(truth.min())} at least, {_percent(truth.mean())} on average",
         "proved": f"exactly, {exact.proof.statement}; checked on every edge",
     }

@@ -27,7 +27,7 @@ def create(
     epsilon: Annotated[str | None, typer.Option(help="The budget in ε, e.g. 3 or 1/2.")] = None,
     delta: Annotated[str | None, typer.Option(help="The budget in δ, 0 if not given.")] = None,
     mu: Annotated[str | None, typer.Option(help="A Gaussian budget μ instead.")] = None,
-    neighbours: Annotated[
+    neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
     as_json: AsJson = False,
@@ -39,7 +39,7 @@ def create(
     from rainbowdp.ledger import Ledger
 
     options: dict[str, Any] = {} if delta is None else {"delta": delta}
-    Ledger.create(place, epsilon=epsilon, mu=mu, neighbours=neighbours, **options)
+    Ledger.create(place, epsilon=epsilon, mu=mu, neighbors=neighbors, **options)
     balance(place, as_json)
 
 
@@ -59,7 +59,7 @@ def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     print_facts(
         {
             "ledger": place if "://" not in place else book.where,  # never a password
-            "neighbours": found.neighbours,
+            "neighbors": found.neighbors,
             "total": str(found.total),
             "spent": f"{found.spent}, in {found.entries} answers",
             "left": str(found.left),

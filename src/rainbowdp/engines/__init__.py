@@ -26,7 +26,7 @@ class Engine(Protocol):
         """Offsets and sorted targets of the edges ``pairs``, without loops and repeats."""
 
     def boundary(self, offsets: Integers, targets: Integers, region: Integers) -> NDArray[np.bool_]:
-        """Whether each node has a neighbour in another region."""
+        """Whether each node has a neighbor in another region."""
 
     def depths(
         self, offsets: Integers, targets: Integers, region: Integers, regions: int

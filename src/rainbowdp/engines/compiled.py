@@ -3,7 +3,7 @@
 On sparse graphs depth is searched region by region, so that one region's front and rows stay in
 cache, and threads take different regions. On dense graphs it is searched level by level, and a
 level whose front has many edges is searched from the other side: each node not yet seen looks for
-a neighbour in the front, and stops at the first (Beamer, Asanović and Patterson 2012).
+a neighbor in the front, and stops at the first (Beamer, Asanović and Patterson 2012).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def compress(pairs: Integers, size: int, *, wide: bool = False) -> tuple[Integer
 def boundary(
     offsets: Integers, targets: Integers, region: Integers, *, threads: int | None = None
 ) -> NDArray[np.bool_]:
-    """Whether each node has a neighbour in another region."""
+    """Whether each node has a neighbor in another region."""
     with _workers(threads) as work:
         on_boundary: NDArray[np.bool_] = _marked(offsets, targets, region, work) == 0
     return on_boundary

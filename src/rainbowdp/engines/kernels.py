@@ -110,7 +110,7 @@ def tidy(offsets: Any, targets: Any) -> int:
 def mark_boundary(
     offsets: Any, targets: Any, region: Any, steps: Any, unseen: Any, first: int, last: int
 ) -> None:
-    """0 for the nodes from ``first`` to ``last`` with a neighbour elsewhere, else ``unseen``."""
+    """0 for the nodes from ``first`` to ``last`` with a neighbor elsewhere, else ``unseen``."""
     for node in range(U(first), U(last)):
         own = region[node]
         steps[node] = unseen
@@ -148,7 +148,7 @@ def search(
 ) -> None:
     """Breadth first from the ``filled`` nodes of ``queue``, to fewer than ``cut`` steps.
 
-    While one node is looked at, the offsets, the row and the neighbours' steps of later ones
+    While one node is looked at, the offsets, the row and the neighbors' steps of later ones
     are on their way from memory.
     """
     head, tail, level = U(0), U(filled), U(0)
@@ -230,7 +230,7 @@ def bottom_up(
     last: int,
     level: int,
 ) -> tuple[int, int]:
-    """Each waiting node looks for a neighbour one level up; where the list then ends, and the
+    """Each waiting node looks for a neighbor one level up; where the list then ends, and the
     number of edges of the nodes found.
     """
     kept, edges, above, here = U(first), U(0), U(level - 1), U(level)

@@ -34,7 +34,7 @@ def sources(offsets: Integers) -> NDArray[np.int64]:
 
 
 def boundary(offsets: Integers, targets: Integers, region: Integers) -> NDArray[np.bool_]:
-    """Whether each node has a neighbour in another region."""
+    """Whether each node has a neighbor in another region."""
     origin = sources(offsets)
     found = np.zeros(len(region), dtype=np.bool_)
     found[origin[region[origin] != region[targets]]] = True
@@ -62,14 +62,14 @@ def distances(offsets: Integers, targets: Integers, start: NDArray[np.bool_]) ->
     level = 0
     while front.size:
         level += 1
-        reached = neighbours(offsets, targets, front)
+        reached = neighbors(offsets, targets, front)
         front = np.unique(reached[found[reached] == UNREACHED])
         found[front] = level
     return found
 
 
-def neighbours(offsets: Integers, targets: Integers, nodes: Integers) -> Integers:
-    """The neighbours of each of ``nodes``, one node after the other."""
+def neighbors(offsets: Integers, targets: Integers, nodes: Integers) -> Integers:
+    """The neighbors of each of ``nodes``, one node after the other."""
     starts = offsets[nodes].astype(np.int64)
     counts = offsets[nodes + 1].astype(np.int64) - starts
     ends = np.cumsum(counts)

@@ -1,8 +1,8 @@
 """The engine for graphs that one machine's memory does not hold: Spark DataFrames in and out.
 
 A search from all boundary datasets at once, one level of depth at a time. Only edges inside a
-region matter once the boundary is known, and a neighbour of level t lies at t − 1, t or t + 1, so
-the next level is the neighbours of the last one without the last two: none looks at all before.
+region matter once the boundary is known, and a neighbor of level t lies at t − 1, t or t + 1, so
+the next level is the neighbors of the last one without the last two: none looks at all before.
 
 What comes back small, a count for each region and depth and the touching pairs, is the boundary
 graph; the optimal mechanism of the whole graph is the pullback of the one on it (theory, Theorem
@@ -183,13 +183,13 @@ def depths(
     with _Kept() as kept:
         known = kept(_known(nodes, node_kinds))
         _check_nodes(known, nodes)
-        labelled = kept(_labelled(edges, edge_kinds, known))
-        _check_edges(labelled)
-        touching = _touching(labelled)
-        start, inner = kept(_boundary(labelled)), kept(_inner(labelled))
+        labeled = kept(_labeled(edges, edge_kinds, known))
+        _check_edges(labeled)
+        touching = _touching(labeled)
+        start, inner = kept(_boundary(labeled)), kept(_inner(labeled))
         for frame in (start, inner):
             frame.count()
-        kept.drop(labelled)
+        kept.drop(labeled)
         levels = _levels(start, inner, kept, cut, cut_every, deepest, progress or _show())
         found = _joined(known, levels, nodes.schema["id"].dataType)
         return _summary(found, touching, deepest)
@@ -331,7 +331,7 @@ def _check_nodes(known: DataFrame, nodes: DataFrame) -> None:
         )
 
 
-def _labelled(edges: DataFrame, kinds: Mapping[str, str], known: DataFrame) -> DataFrame:
+def _labeled(edges: DataFrame, kinds: Mapping[str, str], known: DataFrame) -> DataFrame:
     """The edges with the regions of their ends, loops left out; null where an end is unknown."""
     f = _functions()
     pairs = edges.select(
@@ -343,9 +343,9 @@ def _labelled(edges: DataFrame, kinds: Mapping[str, str], known: DataFrame) -> D
     return pairs.select("src", "dst", "here", "there")
 
 
-def _check_edges(labelled: DataFrame) -> None:
+def _check_edges(labeled: DataFrame) -> None:
     f = _functions()
-    [(endless, first, second)] = labelled.agg(
+    [(endless, first, second)] = labeled.agg(
         f.count(f.when(f.col("src").isNull() | f.col("dst").isNull(), 1)),
         f.min(f.when(f.col("here").isNull(), f.col("src"))),
         f.min(f.when(f.col("there").isNull(), f.col("dst"))),
@@ -360,31 +360,31 @@ def _check_edges(labelled: DataFrame) -> None:
         )
 
 
-def _touching(labelled: DataFrame) -> tuple[tuple[Label, Label], ...]:
+def _touching(labeled: DataFrame) -> tuple[tuple[Label, Label], ...]:
     f = _functions()
     ends = f.col("here"), f.col("there")
-    pairs = labelled.where(ends[0] != ends[1]).select(f.least(*ends), f.greatest(*ends)).distinct()
+    pairs = labeled.where(ends[0] != ends[1]).select(f.least(*ends), f.greatest(*ends)).distinct()
     return tuple(sorted((a, b) for a, b in pairs.collect()))
 
 
-def _boundary(labelled: DataFrame) -> DataFrame:
-    """The datasets with a neighbour in another region, at depth 0."""
+def _boundary(labeled: DataFrame) -> DataFrame:
+    """The datasets with a neighbor in another region, at depth 0."""
     f = _functions()
-    across = labelled.where(f.col("here") != f.col("there"))
+    across = labeled.where(f.col("here") != f.col("there"))
     ends = across.select(f.explode(f.array("src", "dst")).alias("id"))
     return ends.distinct().withColumns({"depth": f.lit(0), "new": f.lit(True)})
 
 
-def _inner(labelled: DataFrame) -> DataFrame:
+def _inner(labeled: DataFrame) -> DataFrame:
     """The edges inside regions, both ways and once each, laid out and sorted by their first end.
 
     The number of partitions is said outright, for then the layout stands and no level moves them.
     """
     f = _functions()
-    inside = labelled.where((f.col("here") == f.col("there")) & (f.col("src") != f.col("dst")))
+    inside = labeled.where((f.col("here") == f.col("there")) & (f.col("src") != f.col("dst")))
     back = f.struct(f.col("dst").alias("src"), f.col("src").alias("dst"))
     both = inside.select(f.inline(f.array(f.struct("src", "dst"), back)))
-    partitions = int(labelled.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+    partitions = int(labeled.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
     laid = both.repartition(partitions, "src").dropDuplicates(["src", "dst"])
     return laid.sortWithinPartitions("src")
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.engines.plain import neighbours
+from rainbowdp.engines.plain import neighbors
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ def spread(
         carried = np.concatenate([carried, values[sent:until]])
         sent = until
         counts = (offsets[front + 1] - offsets[front]).astype(np.int64)
-        met = neighbours(offsets, targets, front)
+        met = neighbors(offsets, targets, front)
         fresh = ~reached[met]
         met = met[fresh]
         np.maximum.at(found, met, np.repeat(shrink(carried), counts)[fresh])

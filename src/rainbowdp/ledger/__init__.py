@@ -1,9 +1,9 @@
 """The ledger: the durable record of what privacy has been spent.
 
-A ledger holds one budget for one neighbour relation. A question is paid before its answer is
+A ledger holds one budget for one neighbor relation. A question is paid before its answer is
 drawn, and its answer is recorded before anyone sees it:
 
-    entry = ledger.spend(guarantee, question=question, neighbours="substituted")
+    entry = ledger.spend(guarantee, question=question, neighbors="substituted")
     answer = …                                  # draw
     ledger.record(entry, answer)                # then show it
 

@@ -54,7 +54,7 @@ class Balance:
     """A budget: in total, spent and left, exactly; ``left`` is never negative."""
 
     kind: str
-    neighbours: str
+    neighbors: str
     total: Cost
     spent: Cost
     left: Cost
@@ -64,7 +64,7 @@ class Balance:
         """The balance in JSON values; fractions as text."""
         return {
             "kind": self.kind,
-            "neighbours": self.neighbours,
+            "neighbors": self.neighbors,
             "total": self.total.as_dict(),
             "spent": self.spent.as_dict(),
             "left": self.left.as_dict(),

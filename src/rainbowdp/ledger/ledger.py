@@ -29,7 +29,7 @@ from rainbowdp.ledger.schema import (
 from rainbowdp.ledger.store import Store
 from rainbowdp.quantity import Number
 
-NEIGHBOURS = ("substituted", "added or removed")
+NEIGHBORS = ("substituted", "added or removed")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Ledger:
     """The durable record of what privacy has been spent, against one budget.
 
     ``place`` is a path (SQLite) or ``postgresql://user@host/database``, which holds one ledger
-    in each schema. A ledger is for one neighbour relation, ``substituted`` or ``added or
+    in each schema. A ledger is for one neighbor relation, ``substituted`` or ``added or
     removed``, and for one kind of budget: ε with δ, or μ. ``timeout`` is how many seconds to
     wait for a lock or a server.
 
@@ -55,7 +55,7 @@ class Ledger:
     >>> ledger = Ledger.create(f"{folder.name}/budget.db", epsilon=1)
     >>> question = {"question": "winner", "column": "choice", "among": ["red", "green"]}
     >>> entry = ledger.spend(
-    ...     DP("0.3"), question=question, name="first", neighbours="substituted"
+    ...     DP("0.3"), question=question, name="first", neighbors="substituted"
     ... )
     >>> ledger.record(entry, "red").answer
     'red'
@@ -68,7 +68,7 @@ class Ledger:
 
     where: str
     kind: str
-    neighbours: str
+    neighbors: str
     _store: Store = field(repr=False, compare=False)
 
     @classmethod
@@ -79,7 +79,7 @@ class Ledger:
         epsilon: Number | None = None,
         delta: Number = 0,
         mu: Number | None = None,
-        neighbours: str = "substituted",
+        neighbors: str = "substituted",
         timeout: float = 10,
     ) -> Ledger:
         """A new ledger with a budget of ``epsilon`` and ``delta``, or of ``mu``.
@@ -87,14 +87,14 @@ class Ledger:
         It appears complete or not at all; a place that is taken is left as it was.
         """
         total = budget(epsilon, delta, mu)
-        if neighbours not in NEIGHBOURS:
+        if neighbors not in NEIGHBORS:
             raise LedgerError(
-                f"neighbours must be one of {' | '.join(NEIGHBOURS)}, got neighbours={neighbours!r}"
+                f"neighbors must be one of {' | '.join(NEIGHBORS)}, got neighbors={neighbors!r}"
             )
         store = Store.at(place, timeout)
         nothing = total - total
-        store.create(balance_row(Balance(total.kind, neighbours, total, nothing, total, 0)))
-        return cls(store.where, total.kind, neighbours, store)
+        store.create(balance_row(Balance(total.kind, neighbors, total, nothing, total, 0)))
+        return cls(store.where, total.kind, neighbors, store)
 
     @classmethod
     def open(cls, place: str | Path, *, timeout: float = 10) -> Ledger:
@@ -114,7 +114,7 @@ class Ledger:
                     f"{store.where}; use the release of rainbowdp that made it"
                 )
             balance = _balance(connection, store.where)
-        return cls(store.where, balance.kind, balance.neighbours, store)
+        return cls(store.where, balance.kind, balance.neighbors, store)
 
     def balance(self) -> Balance:
         """The budget in total, spent and left, at one moment."""
@@ -135,7 +135,7 @@ class Ledger:
         guarantee: Guarantee,
         *,
         question: Mapping[str, Any],
-        neighbours: str,
+        neighbors: str,
         name: str | None = None,
     ) -> Entry:
         """Pays for one answer under ``guarantee``; the payment is on disk when this returns.
@@ -144,7 +144,7 @@ class Ledger:
         the ledger already, also when another process put it there a moment ago: the payment
         bought one answer, so whoever did not pay must not draw.
         """
-        cost = self._price(guarantee, neighbours)
+        cost = self._price(guarantee, neighbors)
         assert isinstance(guarantee, DP | GaussianDP)
         text = canonical(question)
         if name is not None:
@@ -169,18 +169,18 @@ class Ledger:
             connection.execute(update(BUDGET), balance_row(after))
         return entry
 
-    def must_fit(self, guarantee: Guarantee, *, neighbours: str) -> None:
+    def must_fit(self, guarantee: Guarantee, *, neighbors: str) -> None:
         """Raises what ``spend`` would raise of the budget as it is now; spends nothing.
 
         For refusing a question before its data is read. Only ``spend`` decides.
         """
-        _must_fit(self._price(guarantee, neighbours), self.balance().left)
+        _must_fit(self._price(guarantee, neighbors), self.balance().left)
 
-    def _price(self, guarantee: Guarantee, neighbours: str) -> Cost:
-        if neighbours != self.neighbours:
+    def _price(self, guarantee: Guarantee, neighbors: str) -> Cost:
+        if neighbors != self.neighbors:
             raise LedgerError(
-                f"a question needs a ledger for its neighbours, {neighbours!r}, got a ledger made "
-                f"for another neighbour relation, {self.neighbours!r}; create one for it"
+                f"a question needs a ledger for its neighbors, {neighbors!r}, got a ledger made "
+                f"for another neighbor relation, {self.neighbors!r}; create one for it"
             )
         return price(guarantee, self.kind)
 

@@ -32,7 +32,7 @@ BUDGET = Table(
     Column("id", Integer, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
     Column("version", Integer, nullable=False),
     Column("kind", Text, nullable=False),
-    Column("neighbours", Text, nullable=False),
+    Column("neighbors", Text, nullable=False),
     *(Column(f"total_{name}", Text) for name in PARTS),
     *(Column(f"spent_{name}", Text) for name in PARTS),
     Column("entries", Integer, nullable=False),
@@ -60,7 +60,7 @@ def balance_row(balance: Balance) -> dict[str, Any]:
             "id": 1,
             "version": VERSION,
             "kind": balance.kind,
-            "neighbours": balance.neighbours,
+            "neighbors": balance.neighbors,
             **_cells("total_", balance.total),
             **_cells("spent_", balance.spent),
             "entries": balance.entries,
@@ -72,7 +72,7 @@ def read_balance(row: RowMapping, where: str) -> Balance:
     """The balance in a row whose seal holds; ``where`` names the ledger in the error."""
     _check(row, where)
     total, spent = (_cost(row, prefix, row["kind"]) for prefix in ("total_", "spent_"))
-    return Balance(row["kind"], row["neighbours"], total, spent, total - spent, row["entries"])
+    return Balance(row["kind"], row["neighbors"], total, spent, total - spent, row["entries"])
 
 
 def entry_row(entry: Entry) -> dict[str, Any]:

@@ -7,9 +7,9 @@ Every function takes ``ax``, draws on it or on a figure of its own, and returns 
 ``boundary_graph``      one line of depths for each region, heads joined where regions touch
 ``growth``              probabilities by depth, with every phase change
 ``trade_off``           the curve of a guarantee
-``worst_pair``          the two neighbours that are easiest to tell apart, and what is allowed
+``worst_pair``          the two neighbors that are easiest to tell apart, and what is allowed
 ``comparison``          mechanisms by margin
-``regions``             a large graph as a map, coloured by region and confidence
+``regions``             a large graph as a map, colored by region and confidence
 ``save``                write a figure as svg, pdf or png
 ======================  ====================================================================
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
-from rainbowdp.colours import colours
+from rainbowdp.colors import colors
 from rainbowdp.errors import RainbowError
 from rainbowdp.growth import Floats, Line, Orbit
 from rainbowdp.guarantee import Guarantee, PiecewiseLinear
@@ -125,7 +125,7 @@ def draw_growth(
 ) -> list[Any]:
     """A line for each answer, with a dot at every whole depth."""
     values = curves if sums else np.diff(curves, axis=1, prepend=0.0)
-    palette = list(colours(names).values())
+    palette = list(colors(names).values())
     fine = len(times) // max(int(times[-1]), 1)
     drawn = []
     for number, name in enumerate(names[: len(names) - sums]):
@@ -158,7 +158,7 @@ def _mark_changes(
         return []
     marks = []
     values = curves if sums else np.diff(curves, axis=1, prepend=0.0)
-    palette = list(colours(names).values())
+    palette = list(colors(names).values())
     fine = len(times) // max(int(times[-1]), 1)
     wide = float(times[-1])
     spots = spread([tau for _, tau in shown], 0.085 * wide, 0.01 * wide, 0.98 * wide)

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import NDArray
 
-from rainbowdp.colours import colours
+from rainbowdp.colors import colors
 from rainbowdp.errors import RainbowError
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
@@ -55,7 +55,7 @@ def graph(
 
     ``positions``: an (n, 2) array or a mapping from dataset to (x, y); without them the datasets
     are laid out so that distances on paper are distances in the graph, at most 2,000 of them.
-    ``labels`` names the datasets, by default up to 40. ``key`` adds the colours of the answers.
+    ``labels`` names the datasets, by default up to 40. ``key`` adds the colors of the answers.
     """
     mechanism = world if isinstance(world, Mechanism) else None
     known = mechanism.graph if mechanism is not None else _graph(world)
@@ -83,7 +83,7 @@ def boundary_graph(
 ) -> Axes:
     """Draw one line of depths for each region, its head on a circle where regions touch.
 
-    Each disc is labelled with its depth and, where they are few, the datasets it stands for.
+    Each disc is labeled with its depth and, where they are few, the datasets it stands for.
     Long lines are shortened in the middle; regions without boundary stand apart, at depth ∞.
     """
     mechanism = world if isinstance(world, Mechanism) else None
@@ -137,13 +137,13 @@ def draw_edges(
     ax: Axes, places: Positions, edges: NDArray[np.int64], inside: NDArray[np.bool_]
 ) -> None:
     """Solid lines inside regions, dotted ones between them."""
-    for chosen, style, colour in ((inside, "solid", SOFT), (~inside, (0, (1.2, 1.6)), INK)):
+    for chosen, style, color in ((inside, "solid", SOFT), (~inside, (0, (1.2, 1.6)), INK)):
         ax.add_collection(
             LineCollection(
                 list(places[edges[chosen]]),
                 linewidths=0.9,
                 linestyles=style,
-                colors=colour,
+                colors=color,
                 zorder=1,
             )
         )
@@ -157,9 +157,9 @@ def draw_discs(
     shares: Floats,
     chosen: NDArray[np.int64] | None = None,
 ) -> None:
-    """Discs at the chosen places, the k-th band in the colour of the k-th choice."""
+    """Discs at the chosen places, the k-th band in the color of the k-th choice."""
     picked = np.arange(len(places)) if chosen is None else chosen
-    palette = colours(known.answers)
+    palette = colors(known.answers)
     tints = np.array([[palette[a] for a in r.rainbow] for r in known.regions.values()])
     above = np.clip(np.cumsum(shares[picked], axis=1), 0.0, 1.0)
     ends = np.interp(above, _AREA_ABOVE, _HEIGHTS)
@@ -184,10 +184,10 @@ def draw_discs(
 
 
 def draw_key(ax: Axes, known: RainbowGraph, note: str = "") -> None:
-    """The answers and their colours, under the drawing."""
+    """The answers and their colors, under the drawing."""
     from matplotlib.patches import Patch
 
-    palette = colours(known.answers)
+    palette = colors(known.answers)
     ax.legend(
         handles=[Patch(facecolor=palette[a], edgecolor=INK, lw=0.5, label=str(a)) for a in palette],
         loc="upper center",

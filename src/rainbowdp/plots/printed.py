@@ -1,7 +1,7 @@
 """Every figure of the paper, with what it prints and what is right.
 
 Where δ > 0 the paper's operator is not private (``docs/theory.md``, Erratum): those figures show
-its curves, thin and grey, behind the right ones.
+its curves, thin and gray, behind the right ones.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ROWS = (
     {6: 0.5, 7: 1.5, 8: 2.5, 9: 3.5},
     {10: 1.0, 11: 2.0, 12: 3.0, 13: 4.0, 14: 5.0},
     {15: 0.5, 16: 1.5, 17: 2.5, 18: 3.5},
-)  # where Figure 1(A) has its datasets, in centimetres
+)  # where Figure 1(A) has its datasets, in centimeters
 _POSITIONS = {
     f"d{number}": (x, -float(y)) for y, row in enumerate(_ROWS) for number, x in row.items()
 }
@@ -75,7 +75,7 @@ def numerical(delta: str) -> Axes:
         growth(promise, paper.BOUNDARY, DEEPEST[delta], ax=ax)
         ax.set_xlabel("")
         _draw_printed(ax, below, promise, delta)
-        words += ": right, and as printed (thin grey), which is not private"
+        words += ": right, and as printed (thin gray), which is not private"
     ax.set_title(words, loc="left", fontsize=LARGE, color=INK, pad=20)
     return ax
 

@@ -1,4 +1,4 @@
-"""The look that all figures share: axes, lines told apart without colour, labels, files.
+"""The look that all figures share: axes, lines told apart without color, labels, files.
 
 Figures are made without pyplot and without touching Matplotlib's settings, so nothing a caller
 has set up changes.
@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
-from rainbowdp.colours import PALETTE
+from rainbowdp.colors import PALETTE
 from rainbowdp.errors import RainbowError
 from rainbowdp.growth import Floats
 from rainbowdp.whole_file import whole_file
@@ -103,9 +103,9 @@ def halo(text: Text, width: float = 2.4) -> Text:
     return text
 
 
-def darker(colour: str, contrast: float) -> str:
-    """The colour darkened until it stands out from white: 4.5 is enough to read, 2.2 to see."""
-    red, green, blue = to_rgb(colour)
+def darker(color: str, contrast: float) -> str:
+    """The color darkened until it stands out from white: 4.5 is enough to read, 2.2 to see."""
+    red, green, blue = to_rgb(color)
     while 1.05 / (_luminance(red, green, blue) + 0.05) < contrast:
         red, green, blue = 0.97 * red, 0.97 * green, 0.97 * blue
     return to_hex((red, green, blue))
@@ -116,10 +116,10 @@ def _luminance(*channels: float) -> float:
     return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
 
-def line_looks(number: int, colour: str | None = None) -> dict[str, Any]:
-    """How the line of this number is told from the others: by colour, dashes and marker."""
+def line_looks(number: int, color: str | None = None) -> dict[str, Any]:
+    """How the line of this number is told from the others: by color, dashes and marker."""
     return {
-        "color": darker(colour or PALETTE[number % len(PALETTE)], SEEN),
+        "color": darker(color or PALETTE[number % len(PALETTE)], SEEN),
         "linestyle": DASHES[number % len(DASHES)],
         "marker": MARKERS[number % len(MARKERS)],
         "linewidth": 1.6,
@@ -241,7 +241,7 @@ def spread(
     shifted = np.asarray(wanted, dtype=np.float64)[order] - steps
     shifted = np.maximum(np.minimum(shifted, high - gap * (len(order) - 1)), low)
     blocks: list[tuple[float, int]] = []
-    for value in shifted:  # pool neighbours that are out of order into their mean
+    for value in shifted:  # pool neighbors that are out of order into their mean
         mean, size = float(value), 1
         while blocks and blocks[-1][0] > mean:
             before, count = blocks.pop()

@@ -1,6 +1,6 @@
-"""A large graph as a map: a colour for each region, the stronger the surer the answer.
+"""A large graph as a map: a color for each region, the stronger the surer the answer.
 
-Everything that grows with the graph is rasterised, also inside a vector file; words and keys stay
+Everything that grows with the graph is rasterized, also inside a vector file; words and keys stay
 vectors. Cost: a few seconds for a million datasets.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from rainbowdp.colours import PALETTE, colours
+from rainbowdp.colors import PALETTE, colors
 from rainbowdp.errors import RainbowError
 from rainbowdp.graph import RainbowGraph
 from rainbowdp.growth import Floats
@@ -21,7 +21,7 @@ from rainbowdp.mechanism import Mechanism
 from rainbowdp.plots.places import placed
 from rainbowdp.plots.style import INK, MEDIUM, SMALL, axes, halo, heading
 
-PALEST = 0.18  # how much of its colour the least sure dataset keeps
+PALEST = 0.18  # how much of its color the least sure dataset keeps
 MOST_NAMES = 12
 
 
@@ -36,7 +36,7 @@ def regions(
     """Draw a large graph as a map.
 
     ``positions`` are (x, y) for each dataset; a grid gives its ``shape`` (rows, columns) instead,
-    its datasets row by row from the top. A mechanism is coloured by its confidence, the
+    its datasets row by row from the top. A mechanism is colored by its confidence, the
     probability of the first choice; a graph alone by depth. Up to twelve regions are named.
     """
     mechanism = world if isinstance(world, Mechanism) else None
@@ -74,15 +74,15 @@ def regions(
     return area
 
 
-def region_colours(known: RainbowGraph) -> list[str]:
-    """A colour for each region: its first answer's where that tells them apart.
+def region_colors(known: RainbowGraph) -> list[str]:
+    """A color for each region: its first answer's where that tells them apart.
 
-    Otherwise its own, or with more regions than colours one that no touching region has, as far
-    as eight colours go.
+    Otherwise its own, or with more regions than colors one that no touching region has, as far
+    as eight colors go.
     """
     firsts = [region.rainbow[0] for region in known.regions.values()]
     if len(set(firsts)) == len(firsts) and len(known.answers) <= len(PALETTE):
-        palette = colours(known.answers)
+        palette = colors(known.answers)
         return [palette[answer] for answer in firsts]
     if len(firsts) <= len(PALETTE):
         return list(PALETTE[: len(firsts)])
@@ -100,8 +100,8 @@ def region_colours(known: RainbowGraph) -> list[str]:
 
 
 def shade(known: RainbowGraph, strength: Floats, low: float, high: float) -> Floats:
-    """The colour of each dataset: its region's, paler the weaker it is."""
-    pure = np.array([to_rgb(colour) for colour in region_colours(known)])
+    """The color of each dataset: its region's, paler the weaker it is."""
+    pure = np.array([to_rgb(color) for color in region_colors(known)])
     span = high - low
     share = (strength - low) / span if span > 0 else np.ones_like(strength)
     kept = PALEST + (1 - PALEST) * np.clip(share, 0.0, 1.0)
@@ -110,7 +110,7 @@ def shade(known: RainbowGraph, strength: Floats, low: float, high: float) -> Flo
 
 
 def _strength(known: RainbowGraph, mechanism: Mechanism | None) -> tuple[Floats, float, float, str]:
-    """What is shown by strength of colour, its ends, and its name."""
+    """What is shown by strength of color, its ends, and its name."""
     if mechanism is None:
         depths = known.depths
         finite = depths[np.isfinite(depths)]
@@ -138,7 +138,7 @@ def _name_regions(ax: Axes, known: RainbowGraph, places: Floats) -> None:
 
 
 def _draw_scale(ax: Axes, low: float, high: float, what: str, percent: bool) -> None:
-    """A strip of greys below the map that says how strength is to be read."""
+    """A strip of grays below the map that says how strength is to be read."""
     strip = ax.inset_axes((0.36, -0.045, 0.28, 0.022))
     kept = np.linspace(PALEST, 1.0, 64)
     strip.imshow(1.0 - 0.75 * np.tile(kept[None, :, None], (1, 1, 3)), aspect="auto")

@@ -1,4 +1,4 @@
-"""Telling neighbours apart: trade-off curves of guarantees and of pairs of rows.
+"""Telling neighbors apart: trade-off curves of guarantees and of pairs of rows.
 
 Whoever guesses which of two datasets an answer came from raises false alarms at some rate and
 misses at another. A guarantee is the least rate of misses for each rate of false alarms.
@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from rainbowdp.baselines import Baseline
-from rainbowdp.colours import BLUE, ORANGE
+from rainbowdp.colors import BLUE, ORANGE
 from rainbowdp.errors import RainbowError
 from rainbowdp.growth import Floats
 from rainbowdp.guarantee import Guarantee, PiecewiseLinear
@@ -55,9 +55,9 @@ def worst_pair(
     title: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the two neighbours that are easiest to tell apart, beside what the guarantee allows.
+    """Draw the two neighbors that are easiest to tell apart, beside what the guarantee allows.
 
-    Of all neighbouring rows, those whose curve comes nearest to the guarantee's or falls deepest
+    Of all neighboring rows, those whose curve comes nearest to the guarantee's or falls deepest
     below it; among equals those that differ most. A curve that dips below breaks the guarantee.
     """
     rows: Any = mechanism.mechanism if isinstance(mechanism, Baseline) else mechanism
@@ -115,10 +115,10 @@ def polygon(p: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 
 def _easiest(rows: Mechanism, promise: Guarantee) -> tuple[int, int, float]:
-    """The neighbouring rows with the least room left, first the one that false alarms come from."""
+    """The neighboring rows with the least room left, first the one that false alarms come from."""
     pairs = rows.row_pairs()
     if not len(pairs):
-        raise RainbowError("a worst pair needs neighbours with different rows, got none")
+        raise RainbowError("a worst pair needs neighbors with different rows, got none")
     both = np.concatenate([pairs, pairs[:, ::-1]])
     found = []
     for first, second in both:

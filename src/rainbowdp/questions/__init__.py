@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, Neighbours, Question
+from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, Neighbors, Question
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.refute import Refutation, refute
@@ -27,7 +27,7 @@ __all__ = [
     "Custom",
     "Equals",
     "Group",
-    "Neighbours",
+    "Neighbors",
     "Quantile",
     "Question",
     "Refutation",

@@ -5,7 +5,7 @@ how many records fall into each of a few *groups* that the user lists. ``margins
 counts into λ, one whole number for each answer: 0 at the true answer, and elsewhere how many
 records must change before that answer is the true one.
 
-Neighbours are always stated:
+Neighbors are always stated:
 
 ``"substituted"``       one record is replaced by another; the size of the table is public
 ``"added or removed"``  one record comes or goes; the size of the table is private
@@ -43,8 +43,8 @@ import numpy as np
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.quantity import Number, exact
 
-Neighbours: TypeAlias = Literal["substituted", "added or removed"]
-NEIGHBOURS: tuple[Neighbours, ...] = get_args(Neighbours)
+Neighbors: TypeAlias = Literal["substituted", "added or removed"]
+NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
 Word = TypeVar("Word", bound=str)
 
 _EXACT_IN_A_FLOAT = 1 << 53
@@ -100,7 +100,7 @@ class Question(Protocol):
         """The possible answers as the user listed them; ties go to the first listed."""
 
     @property
-    def neighbours(self) -> Neighbours:
+    def neighbors(self) -> Neighbors:
         """What one change of the dataset is."""
 
     @property
@@ -132,7 +132,7 @@ class CountQuestion(ABC):
 
     answers: tuple[str, ...]
     column: str | None
-    neighbours: Neighbours
+    neighbors: Neighbors
     person: str | None
     rows_per_person: int
 
@@ -145,14 +145,14 @@ class CountQuestion(ABC):
         self,
         answers: Iterable[str],
         column: str | None,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         person: str | None,
         rows_per_person: int,
     ) -> None:
         self._set(
             answers=checked_answers(answers),
             column=checked_column(column, "column"),
-            neighbours=one_of(NEIGHBOURS, neighbours, "neighbours"),
+            neighbors=one_of(NEIGHBORS, neighbors, "neighbors"),
             person=checked_column(person, "person"),
             rows_per_person=whole(rows_per_person, "rows_per_person", 1),
         )
@@ -185,7 +185,7 @@ class CountQuestion(ABC):
         return {
             **self._parameters(),
             "column": self.column,
-            "neighbours": self.neighbours,
+            "neighbors": self.neighbors,
             "person": self.person,
             "rows_per_person": self.rows_per_person,
         }
@@ -220,7 +220,7 @@ def checked_column(column: str | None, what: str) -> str | None:
 def one_of(words: tuple[Word, ...], value: str, what: str) -> Word:
     """The word of a short list that ``value`` is; ``what`` names it in the error.
 
-    >>> one_of(NEIGHBOURS, "substituted", "neighbours")
+    >>> one_of(NEIGHBORS, "substituted", "neighbors")
     'substituted'
     """
     for word in words:

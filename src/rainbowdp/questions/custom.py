@@ -8,11 +8,11 @@ from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import (
-    NEIGHBOURS,
+    NEIGHBORS,
     Between,
     Equals,
     Group,
-    Neighbours,
+    Neighbors,
     checked_answers,
     checked_column,
     checked_counts,
@@ -38,7 +38,7 @@ class Custom:
     >>> def parity(counts):
     ...     odd = counts["big"] % 2
     ...     return {"even": odd, "odd": 1 - odd}
-    >>> question = Custom(["even", "odd"], parity, neighbours="added or removed", name="parity",
+    >>> question = Custom(["even", "odd"], parity, neighbors="added or removed", name="parity",
     ...                   groups=[("big", Between(100, None))])
     >>> question.margins({"big": 7})
     {'even': 1, 'odd': 0}
@@ -46,7 +46,7 @@ class Custom:
 
     answers: tuple[str, ...]
     function: Callable[[Any], Mapping[str, int]] = field(compare=False, repr=False)
-    neighbours: Neighbours
+    neighbors: Neighbors
     name: str
     column: str | None
     groups: tuple[Group, ...]
@@ -58,7 +58,7 @@ class Custom:
         answers: Iterable[str],
         function: Callable[[Any], Mapping[str, int]],
         *,
-        neighbours: Neighbours,
+        neighbors: Neighbors,
         name: str,
         column: str | None = None,
         groups: Iterable[Group] = (),
@@ -72,7 +72,7 @@ class Custom:
         for key, value in {
             "answers": checked_answers(answers),
             "function": function,
-            "neighbours": one_of(NEIGHBOURS, neighbours, "neighbours"),
+            "neighbors": one_of(NEIGHBORS, neighbors, "neighbors"),
             "name": name,
             "column": checked_column(column, "column"),
             "groups": _checked_groups(groups),
@@ -108,7 +108,7 @@ class Custom:
             "groups": [[name, _described(rule)] for name, rule in self.groups],
             "answers": list(self.answers),
             "column": self.column,
-            "neighbours": self.neighbours,
+            "neighbors": self.neighbors,
             "person": self.person,
             "rows_per_person": self.rows_per_person,
         }

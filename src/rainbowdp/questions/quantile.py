@@ -14,7 +14,7 @@ from rainbowdp.questions.base import (
     Between,
     CountQuestion,
     Group,
-    Neighbours,
+    Neighbors,
     checked_counts,
     number,
 )
@@ -58,7 +58,7 @@ class Quantile(CountQuestion):
         bins: Iterable[Number | Sequence[Number | None]],
         column: str | None = None,
         *,
-        neighbours: Neighbours = "substituted",
+        neighbors: Neighbors = "substituted",
         person: str | None = None,
         rows_per_person: int = 1,
     ) -> None:
@@ -67,7 +67,7 @@ class Quantile(CountQuestion):
             raise InvalidQuestion(f"q must be strictly between 0 and 1, got q={q}")
         checked = _checked_bins(bins)
         names = [str(Between(*ends)) for ends in checked]
-        self._set_shared(names, column, neighbours, person, rows_per_person)
+        self._set_shared(names, column, neighbors, person, rows_per_person)
         self._set(q=share, bins=checked)
 
     @property
@@ -106,13 +106,13 @@ class Quantile(CountQuestion):
             left, right = upto - own, total - upto
             if left < rank <= upto:
                 distances.append(0)
-            elif self.neighbours == "substituted":
+            elif self.neighbors == "substituted":
                 distances.append(max(rank - upto, left - rank + 1))
             elif upto < rank:
                 distances.append(_from_below(self.q, left, own, right))
             else:
                 distances.append(_from_above(self.q, left, own, right))
-        if self.neighbours == "added or removed":  # an empty table answers with the first bin
+        if self.neighbors == "added or removed":  # an empty table answers with the first bin
             distances[0] = min(distances[0], total)
         return distances
 

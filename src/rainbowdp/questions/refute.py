@@ -17,7 +17,7 @@ _SIZES = (0, 1, 2, 3, 5, 10, 100, 10**6, 10**12)
 
 @dataclass(frozen=True)
 class Refutation:
-    """Two neighbouring datasets on which a question's margins break the rule.
+    """Two neighboring datasets on which a question's margins break the rule.
 
     >>> print(Refutation("they differ", {"a": 1}, {}, {"a": 0, "b": 3}, {"a": 1, "b": 0}))
     they differ:
@@ -27,15 +27,15 @@ class Refutation:
 
     reason: str
     dataset: Any
-    neighbour: Any
+    neighbor: Any
     margins: Any
-    neighbour_margins: Any
+    neighbor_margins: Any
 
     def __str__(self) -> str:
         return (
             f"{self.reason}:\n"
             f"  {self.dataset}  has margins  {self.margins}\n"
-            f"  {self.neighbour}  has margins  {self.neighbour_margins}"
+            f"  {self.neighbor}  has margins  {self.neighbor_margins}"
         )
 
 
@@ -49,8 +49,8 @@ def refute(
     """A counterexample to the question's margins, or ``None`` if ``tries`` pairs show none.
 
     The margins must be whole numbers from 0, be 0 at exactly one answer, and change by at most 1
-    between neighbours. ``tables`` makes a random pair of neighbouring datasets; for a question
-    over counts there is a generator for its neighbour relation, which draws ties and
+    between neighbors. ``tables`` makes a random pair of neighboring datasets; for a question
+    over counts there is a generator for its neighbor relation, which draws ties and
     near-ties of all sizes. ``None`` is no proof.
 
     >>> from rainbowdp.questions import Custom, Equals, Winner
@@ -59,19 +59,19 @@ def refute(
     >>> def wrong(counts):
     ...     ahead = counts["red"] - counts["green"]
     ...     return {"red": max(0, -ahead), "green": max(0, ahead + 1)}
-    >>> colours = ["red", "green"]
-    >>> guess = Custom(colours, wrong, neighbours="substituted", name="guess",
-    ...                groups=[(colour, Equals(colour)) for colour in colours])
+    >>> colors = ["red", "green"]
+    >>> guess = Custom(colors, wrong, neighbors="substituted", name="guess",
+    ...                groups=[(color, Equals(color)) for color in colors])
     >>> print(refute(guess, seed=1).reason)
-    the margins of neighbours must differ by at most 1, they differ by 2 at 'green'
+    the margins of neighbors must differ by at most 1, they differ by 2 at 'green'
     """
     make = tables if tables is not None else _histograms(question)
     draw = random.Random(seed)  # noqa: S311  random tables, no secrets
     for _ in range(whole(tries, "tries", 1)):
-        dataset, neighbour = make(draw)
-        found = [_margins(question, dataset), _margins(question, neighbour)]
+        dataset, neighbor = make(draw)
+        found = [_margins(question, dataset), _margins(question, neighbor)]
         if reason := _broken(question, *found):
-            return Refutation(reason, dataset, neighbour, *found)
+            return Refutation(reason, dataset, neighbor, *found)
     return None
 
 
@@ -84,7 +84,7 @@ def _margins(question: Question, dataset: Any) -> Any:
 
 
 def _broken(question: Question, one: Any, other: Any) -> str | None:
-    """The rule that the margins of two neighbours break, if any."""
+    """The rule that the margins of two neighbors break, if any."""
     for margins in (one, other):
         if isinstance(margins, str):
             return margins
@@ -98,18 +98,18 @@ def _broken(question: Question, one: Any, other: Any) -> str | None:
     change = abs(one[worst] - other[worst])
     if change > 1:
         return (
-            "the margins of neighbours must differ by at most 1, "
+            "the margins of neighbors must differ by at most 1, "
             f"they differ by {change} at {worst!r}"
         )
     return None
 
 
 def _histograms(question: Question) -> Callable[[random.Random], Pair]:
-    """Random counts and neighbours of the stated relation."""
+    """Random counts and neighbors of the stated relation."""
     names = [name for name, _ in question.groups]
     if not names:
         raise InvalidQuestion(
-            "refute needs tables=, a function that makes a random pair of neighbouring datasets, "
+            "refute needs tables=, a function that makes a random pair of neighboring datasets, "
             "for a question without groups"
         )
 
@@ -121,15 +121,15 @@ def _histograms(question: Question) -> Callable[[random.Random], Pair]:
             )
             for name in names
         }
-        neighbour = dict(counts)
+        neighbor = dict(counts)
         for _ in range(question.rows_per_person):
             goes, comes = draw.choice([None, *names]), draw.choice([None, *names])
-            if question.neighbours == "added or removed":
+            if question.neighbors == "added or removed":
                 goes, comes = draw.choice([(goes, None), (None, comes)])
-            if goes is not None and neighbour[goes] > 0:
-                neighbour[goes] -= 1
+            if goes is not None and neighbor[goes] > 0:
+                neighbor[goes] -= 1
             if comes is not None:
-                neighbour[comes] += 1
-        return counts, neighbour
+                neighbor[comes] += 1
+        return counts, neighbor
 
     return make

@@ -13,7 +13,7 @@ from rainbowdp.questions.base import (
     CountQuestion,
     Equals,
     Group,
-    Neighbours,
+    Neighbors,
     number,
     whole,
 )
@@ -49,11 +49,11 @@ class Threshold(CountQuestion):
         minimum: Number | None = None,
         maximum: Number | None = None,
         answers: Iterable[str] = ("yes", "no"),
-        neighbours: Neighbours = "substituted",
+        neighbors: Neighbors = "substituted",
         person: str | None = None,
         rows_per_person: int = 1,
     ) -> None:
-        self._set_shared(answers, column, neighbours, person, rows_per_person)
+        self._set_shared(answers, column, neighbors, person, rows_per_person)
         self._set(
             at_least=whole(at_least, "at_least", 1),
             equals=_spelled(equals),

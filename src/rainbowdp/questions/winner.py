@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from rainbowdp.questions.base import CountQuestion, Equals, Group, Neighbours, one_of
+from rainbowdp.questions.base import CountQuestion, Equals, Group, Neighbors, one_of
 from rainbowdp.standing import TIES, Ties
 
 
@@ -47,11 +47,11 @@ class Winner(CountQuestion):
         column: str | None = None,
         *,
         ties: Ties = "first listed",
-        neighbours: Neighbours = "substituted",
+        neighbors: Neighbors = "substituted",
         person: str | None = None,
         rows_per_person: int = 1,
     ) -> None:
-        self._set_shared(answers, column, neighbours, person, rows_per_person)
+        self._set_shared(answers, column, neighbors, person, rows_per_person)
         self._set(ties=one_of(TIES, ties, "ties"))
 
     @property
@@ -63,7 +63,7 @@ class Winner(CountQuestion):
         return {"kind": "winner", "answers": list(self.answers), "ties": self.ties}
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
-        rule = _substituted if self.neighbours == "substituted" else _added_or_removed
+        rule = _substituted if self.neighbors == "substituted" else _added_or_removed
         distances = rule(counts)
         distances[counts.index(max(counts))] = 0
         return distances

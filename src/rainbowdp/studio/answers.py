@@ -41,7 +41,7 @@ from rainbowdp.studio.worlds import World
 _BASELINES = {
     "exponential": exponential,
     "permute-and-flip": permute_and_flip,
-    "randomised response": randomized_response,
+    "randomized response": randomized_response,
 }
 _SURE = 0.99
 _UNITS = 10_000  # of a share on the page
@@ -183,22 +183,22 @@ def preferred(mechanism: Mechanism) -> Floats:
 
 
 def inspect(mechanism: Mechanism, guarantee: Guarantee, position: int) -> dict[str, Any]:
-    """The dataset's worst neighbour: the set of answers that comes nearest to what is allowed.
+    """The dataset's worst neighbor: the set of answers that comes nearest to what is allowed.
 
-    Over all neighbours, both directions and all sets S, the largest P(S)/φ(Q(S)); where the
+    Over all neighbors, both directions and all sets S, the largest P(S)/φ(Q(S)); where the
     guarantee is (ε,δ) also the ratio (P(S) − δ)/Q(S), which e^ε bounds.
     """
     graph = mechanism.graph
     here = mechanism.table[mechanism.index[position]]
     worst: dict[str, Any] | None = None
-    for neighbour in graph.neighbours(graph.datasets[position]):
-        other = graph.position(neighbour)
+    for neighbor in graph.neighbors(graph.datasets[position]):
+        other = graph.position(neighbor)
         there = mechanism.table[mechanism.index[other]]
         for more, less, own in ((here, there, True), (there, here, False)):
             found = _tightest(guarantee, more, less)
             if worst is None or found["use"] > worst["use"]:
                 answers = [str(graph.answers[a]) for a in found.pop("set")]
-                worst = found | {"neighbour": other, "here": own, "answers": answers}
+                worst = found | {"neighbor": other, "here": own, "answers": answers}
     return {"position": position, "worst": worst}
 
 
@@ -284,10 +284,10 @@ def _proof(mechanism: ExactMechanism) -> str:
 
 def _verdict(world: World, check: Check) -> dict[str, Any]:
     if check:
-        text = f"{check.guarantee} holds on all {check.pairs} pairs of neighbouring rows"
+        text = f"{check.guarantee} holds on all {check.pairs} pairs of neighboring rows"
         return {"state": "checked", "text": text}
-    assert check.neighbours is not None
-    ends = [world.graph.position(dataset) for dataset in check.neighbours]
+    assert check.neighbors is not None
+    ends = [world.graph.position(dataset) for dataset in check.neighbors]
     more, less = map(world.show, ends)
     answers = ", ".join(str(a) for a in check.answers)
     text = f"{{{answers}}} at {more} beside {less}, by {check.excess:.3g} more than {{}} allows"

@@ -44,7 +44,7 @@ def election() -> World:
     return of_question(
         "election",
         "Election: Clinton or Dole?",
-        "Who has more votes in a table of 24 voters; neighbours differ in one vote.",
+        "Who has more votes in a table of 24 voters; neighbors differ in one vote.",
         Winner(["Clinton", "Dole"], "vote"),
         24,
         ('world = rb.Winner(["Clinton", "Dole"], "vote")',),
@@ -53,11 +53,11 @@ def election() -> World:
 
 
 def travel() -> World:
-    """Which way of travelling is the most chosen, with three of them."""
+    """Which way of traveling is the most chosen, with three of them."""
     return of_question(
         "travel",
         "Travel: air, train or bus?",
-        "Which is chosen most by 12 travellers; neighbours differ in one choice.",
+        "Which is chosen most by 12 travelers; neighbors differ in one choice.",
         Winner(["air", "train", "bus"], "mode"),
         12,
         ('world = rb.Winner(["air", "train", "bus"], "mode")',),
@@ -86,7 +86,7 @@ def roads() -> World:
         "roads",
         "Roads: which fire station?",
         "A phone at one of 375 junctions of New York says which of four stations is nearest; "
-        "neighbours are one road apart. The roads are real, the stations are made up, and as the "
+        "neighbors are one road apart. The roads are real, the stations are made up, and as the "
         "data has no coordinates, the map is drawn from the roads alone.",
         graph,
         spread(graph),

@@ -16,7 +16,7 @@ from rainbowdp.trade_off import TradeOff
 _CALLS = {
     "exponential": "rb.exponential",
     "permute-and-flip": "rb.permute_and_flip",
-    "randomised response": "rb.randomized_response",
+    "randomized response": "rb.randomized_response",
     "printed": "rb.printed_operator",
     "proximity": "rb.proximity",
     "optimal": "rb.optimal",

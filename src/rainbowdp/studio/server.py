@@ -6,7 +6,7 @@
 ``/api/world/NAME``   a world: its graph and picture
 ``/api/load``         a file in, the world in it out; kept in memory while the studio runs
 ``/api/answer``       rows, verdict, curves, dataset and Python for a world and settings
-``/api/inspect``      the worst neighbour of one dataset
+``/api/inspect``      the worst neighbor of one dataset
 ``/api/costs``        the mechanisms side by side
 ``/api/match``        the ε that each would need to do as well as the optimal one
 ``/api/proof``        the exact proof behind the badge

@@ -16,7 +16,7 @@ MECHANISMS = {
     "proximity": "Proximity",
     "exponential": "Exponential",
     "permute-and-flip": "Permute-and-flip",
-    "randomised response": "Randomised response",
+    "randomized response": "Randomized response",
     "printed": "The paper’s printed operator",
     "file": "The loaded file",
 }
@@ -25,7 +25,7 @@ ABOUT = {
     "proximity": "each answer by its own distance",
     "exponential": "likelier the nearer, at the usual rate",
     "permute-and-flip": "flips a coin for each answer in turn",
-    "randomised response": "blind to how far the border is",
+    "randomized response": "blind to how far the border is",
     "printed": "Theorem 4 as it stands in the paper, wrong for δ > 0",
     "file": "the rows of the file, as they are",
 }

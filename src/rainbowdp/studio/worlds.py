@@ -136,7 +136,7 @@ def of_question(
 ) -> World:
     """A question drawn as all tables of ``records`` records; nobody's table is behind it."""
     counts = _tables(question, records)
-    pairs = _neighbours(question, counts)
+    pairs = _neighbors(question, counts)
     names = [group for group, _ in question.groups]
     truths = [_truth(question.margins(dict(zip(names, row, strict=True)))) for row in counts]
     rainbows = {answer: first_of(answer, question.answers) for answer in question.answers}
@@ -172,7 +172,7 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
     records = 1
     while records < DEEPEST_SHOWN and len(_tables(question, records + 1)) <= _HISTOGRAMS:
         records += 1
-    up_to_them = "up to " if question.neighbours == "added or removed" else ""
+    up_to_them = "up to " if question.neighbors == "added or removed" else ""
     note += f" Drawn for tables of {up_to_them}{records} records."
     setup = opened(source, "question")
     world = of_question(name, title, note, question, records, setup, start)
@@ -264,16 +264,16 @@ def _truth(margins: Mapping[Answer, int]) -> Answer:
 
 def _tables(question: Question, records: int) -> Integers:
     """All histograms of so many records, or where a record may come or go, of up to so many."""
-    every = up_to if question.neighbours == "added or removed" else histograms
+    every = up_to if question.neighbors == "added or removed" else histograms
     return every(question, records)
 
 
-def _neighbours(question: Question, counts: Integers) -> Integers:
+def _neighbors(question: Question, counts: Integers) -> Integers:
     """The pairs of histograms that the records of one person join."""
     change = counts[:, None] - counts
     gained, lost = np.maximum(change, 0).sum(axis=2), np.maximum(-change, 0).sum(axis=2)
     near = np.maximum(gained, lost) <= question.rows_per_person
-    if question.neighbours == "added or removed":
+    if question.neighbors == "added or removed":
         near &= np.minimum(gained, lost) == 0
     return np.argwhere(np.triu(near, 1))
 

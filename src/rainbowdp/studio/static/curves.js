@@ -2,12 +2,12 @@
 
 import { find, make, makeSvg } from "./dom.js";
 import { percent } from "./numbers.js";
-import { colour, themed } from "./palette.js";
+import { color, themed } from "./palette.js";
 
 const HEIGHT = 230;
 const DASHES = {
   optimal: [], proximity: [9, 4], exponential: [2, 3], "permute-and-flip": [10, 3, 2, 3],
-  "randomised response": [4, 4], printed: [1, 5], file: [14, 3],
+  "randomized response": [4, 4], printed: [1, 5], file: [14, 3],
 };
 
 export function startCurves() {
@@ -59,8 +59,8 @@ export function startCurves() {
       + (curves.depths.length - 1 > curves.deepest ? ` This graph ends at depth ${curves.deepest}.` : "")
       + (turns ? " ▾ Growth turns into saturation." : "");
     const lines = region.rainbow.map((answer, place) => ({
-      name: world.answers[answer], values: curves.rows.map((row) => row[place]), stroke: colour(answer), width: 2.2,
-      points: { show: curves.depths.length < 16, size: 6, fill: colour(answer) },
+      name: world.answers[answer], values: curves.rows.map((row) => row[place]), stroke: color(answer), width: 2.2,
+      points: { show: curves.depths.length < 16, size: 6, fill: color(answer) },
     }));
     const rest = Math.min(depth ?? 0, curves.depths.length - 1);
     draw("growth", "depth", curves.depths, lines, rest, { drawAxes: [(u) => marks(u, curves, depth)] });

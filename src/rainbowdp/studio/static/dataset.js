@@ -1,8 +1,8 @@
-// One dataset: its distribution, depth, worst neighbour, and how much of the promise that uses.
+// One dataset: its distribution, depth, worst neighbor, and how much of the promise that uses.
 
 import { bar, find, make } from "./dom.js";
 import { percent, short } from "./numbers.js";
-import { colour } from "./palette.js";
+import { color } from "./palette.js";
 
 export function startDataset(choose) {
   find("dataset-choice").addEventListener("change", (event) => choose(Number(event.target.value)));
@@ -24,7 +24,7 @@ export function showDataset(world, number, row, found) {
   const prefers = rainbow.map((answer) => world.answers[answer]).join(" > ");
   const bars = make("dl", { class: "bars" });
   rainbow.forEach((answer, place) => {
-    bars.append(make("dt", {}, world.answers[answer]), bar(row[place], colour(answer)),
+    bars.append(make("dt", {}, world.answers[answer]), bar(row[place], color(answer)),
       make("dd", { "data-probability": row[place] }, percent(row[place])));
   });
   box.replaceChildren(bars, make("dl", { class: "facts" }, ...facts(world, dataset, prefers, found)));
@@ -38,7 +38,7 @@ function facts(world, dataset, prefers, found) {
   if (worst) {
     const set = `{${worst.answers.join(", ")}}`;
     const [more, less] = worst.here ? ["here", "there"] : ["there", "here"];
-    pairs.push(["worst neighbour", world.datasets[worst.neighbour].name]);
+    pairs.push(["worst neighbor", world.datasets[worst.neighbor].name]);
     pairs.push(["because of", `${set}: ${percent(worst.likely)} ${more}, ${percent(worst.beside)} ${less}`]);
     if ("most" in worst) {
       const ratio = worst.ratio === null ? "∞" : short(worst.ratio);
@@ -47,7 +47,7 @@ function facts(world, dataset, prefers, found) {
       pairs.push(["allowed", `up to ${percent(worst.allowed)} ${more}`]);
     }
   } else if (found) {
-    pairs.push(["worst neighbour", "it has none"]);
+    pairs.push(["worst neighbor", "it has none"]);
   }
   return pairs.flatMap(([term, value]) => {
     const shown = make("dd", {}, value);

@@ -1,8 +1,8 @@
 // The figure as SVG, from the same numbers that the page shows.
 
 import { makeSvg } from "./dom.js";
-import { labelled, scaled } from "./graph.js";
-import { colour } from "./palette.js";
+import { labeled, scaled } from "./graph.js";
+import { color } from "./palette.js";
 
 const INK = "#1d2230";
 const RADIUS = 19;
@@ -34,7 +34,7 @@ export function figure(state) {
     }));
   }
   places.forEach(([x, y], number) => picture.append(disc(world, answer.rows, number, x, y)));
-  labelled(world).forEach((label, number) => {
+  labeled(world).forEach((label, number) => {
     if (label) picture.append(words(label, 14 / scale, ...places[number]));
   });
   svg.append(picture, legend(world, high + 20));
@@ -50,7 +50,7 @@ function disc(world, rows, number, x, y) {
   let above = 0;
   rainbow.forEach((answer, place) => {
     const below = Math.min(1, above + row[place]);
-    if (below > above) group.append(makeSvg("path", { d: slice(above, below), fill: colour(answer) }));
+    if (below > above) group.append(makeSvg("path", { d: slice(above, below), fill: color(answer) }));
     above = below;
   });
   return group;
@@ -76,7 +76,7 @@ function legend(world, y) {
   const group = makeSvg("g", { "font-size": 13 });
   let x = 20;
   world.answers.forEach((answer, number) => {
-    group.append(makeSvg("rect", { x, y: y - 10, width: 12, height: 12, fill: colour(number) }),
+    group.append(makeSvg("rect", { x, y: y - 10, width: 12, height: 12, fill: color(number) }),
       makeSvg("text", { x: x + 18, y }, answer));
     x += 40 + 8 * answer.length;
   });
@@ -103,7 +103,7 @@ function curveGroup(world, curves, wide) {
     `depth, in the region ${world.regions[curves.region].name}`));
   world.regions[curves.region].rainbow.forEach((answer, place) => {
     const points = curves.rows.map((row, at) => `${x(curves.depths[at]).toFixed(2)},${y(row[place]).toFixed(2)}`);
-    group.append(makeSvg("polyline", { points: points.join(" "), fill: "none", stroke: colour(answer), "stroke-width": 2.5 }));
+    group.append(makeSvg("polyline", { points: points.join(" "), fill: "none", stroke: color(answer), "stroke-width": 2.5 }));
   });
   return group;
 }

@@ -2,7 +2,7 @@
 
 import cytoscape from "./vendor/cytoscape/cytoscape.esm.min.mjs";
 import { find } from "./dom.js";
-import { colour, themed } from "./palette.js";
+import { color, themed } from "./palette.js";
 
 const SPACING = 60; // between the nearest datasets, in the picture's own units
 const LABELLED = 40; // datasets; beyond it names would cover the picture
@@ -45,7 +45,7 @@ export function startGraph(choose) {
     world = next;
     rows = null;
     const places = scaled(world);
-    const labels = labelled(world);
+    const labels = labeled(world);
     cy.batch(() => {
       cy.elements().remove();
       cy.add(world.datasets.map((dataset, number) => ({
@@ -85,27 +85,27 @@ export function startGraph(choose) {
   function bands(number) {
     const { rainbow } = world.regions[world.datasets[number].region];
     const row = rows ? rows[number] : rainbow.map(() => 1 / rainbow.length);
-    const colours = [];
+    const colors = [];
     const stops = [];
     let end = 0;
     rainbow.forEach((answer, place) => {
-      colours.push(colour(answer), colour(answer));
+      colors.push(color(answer), color(answer));
       stops.push(`${(100 * end).toFixed(3)}%`);
       end = Math.min(1, end + row[place]);
       stops.push(`${(100 * end).toFixed(3)}%`);
     });
-    return { colours: colours.join(" "), stops: stops.join(" ") };
+    return { colors: colors.join(" "), stops: stops.join(" ") };
   }
 
-  function mark(number, neighbour) {
+  function mark(number, neighbor) {
     cy.batch(() => {
       cy.nodes().removeClass("chosen beside");
       cy.edges().removeClass("looked");
       if (number === null) return;
       cy.$id(String(number)).addClass("chosen");
-      if (neighbour === null || neighbour === undefined) return;
-      cy.$id(String(neighbour)).addClass("beside");
-      cy.$id(`${Math.min(number, neighbour)}-${Math.max(number, neighbour)}`).addClass("looked");
+      if (neighbor === null || neighbor === undefined) return;
+      cy.$id(String(neighbor)).addClass("beside");
+      cy.$id(`${Math.min(number, neighbor)}-${Math.max(number, neighbor)}`).addClass("looked");
     });
   }
 
@@ -120,7 +120,7 @@ export function startGraph(choose) {
   return { show, paint, mark, restyle, cy };
 }
 
-/** Places in the picture's own units: nearest neighbours about SPACING apart. */
+/** Places in the picture's own units: nearest neighbors about SPACING apart. */
 export function scaled(world) {
   const lengths = world.edges.map(([a, b]) => {
     const [one, two] = [world.datasets[a], world.datasets[b]];
@@ -132,7 +132,7 @@ export function scaled(world) {
 }
 
 /** What is written beside each dataset: its sign, or in a small world its name. */
-export function labelled(world) {
+export function labeled(world) {
   const named = world.datasets.length <= LABELLED && world.datasets.every(({ name }) => name.length <= 4);
   return world.datasets.map(({ name, sign }) => sign ?? (named ? name : ""));
 }
@@ -168,7 +168,7 @@ function sheet(size, pixel) {
       width: size, height: size, "border-width": 0,
       "background-fill": "linear-gradient",
       "background-gradient-direction": "to-bottom",
-      "background-gradient-stop-colors": "data(colours)",
+      "background-gradient-stop-colors": "data(colors)",
       "background-gradient-stop-positions": "data(stops)",
       label: "data(label)", color: ink, "font-size": 13, "text-valign": "bottom", "text-margin-y": 3,
       "text-outline-color": card, "text-outline-width": 2.5, "outline-width": 0, "z-index": 1,

@@ -9,7 +9,7 @@ import { find, make, makeSvg } from "./dom.js";
 import { showRecipe, startExports } from "./exports.js";
 import { startGraph } from "./graph.js";
 import { chooseMechanism, showMechanisms, startMechanisms } from "./mechanisms.js";
-import { colour } from "./palette.js";
+import { color } from "./palette.js";
 import { startTheme } from "./theme.js";
 
 const PAUSE = 120; // milliseconds of rest before costs and proof are asked for
@@ -50,7 +50,7 @@ function showAnswer(settings) {
   const { rows, verdict } = answer;
   graph.paint(rows, verdict);
   const found = answer.dataset ?? null;
-  graph.mark(settings.dataset ?? null, found?.worst?.neighbour);
+  graph.mark(settings.dataset ?? null, found?.worst?.neighbor);
   showDataset(world, settings.dataset ?? null, rows?.[settings.dataset], found);
   curves.growth(world, answer.curves, world.datasets[settings.dataset]?.depth);
   showRecipe(answer, OURS.includes(settings.mechanism));
@@ -129,7 +129,7 @@ async function open(fetchWorld) {
 
 function showLegend({ answers }) {
   find("legend").replaceChildren(...answers.map((answer, number) => {
-    const patch = makeSvg("rect", { width: "100%", height: "100%", rx: 3, fill: colour(number) });
+    const patch = makeSvg("rect", { width: "100%", height: "100%", rx: 3, fill: color(number) });
     return make("li", {}, makeSvg("svg", { class: "swatch", "aria-hidden": "true" }, patch), answer);
   }));
 }

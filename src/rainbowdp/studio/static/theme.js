@@ -3,9 +3,9 @@
 import { find } from "./dom.js";
 
 const STATES = [
-  { theme: null, sign: "◐", label: "Colours: as the system" },
-  { theme: "light", sign: "☀", label: "Colours: light" },
-  { theme: "dark", sign: "☾", label: "Colours: dark" },
+  { theme: null, sign: "◐", label: "Colors: as the system" },
+  { theme: "light", sign: "☀", label: "Colors: light" },
+  { theme: "dark", sign: "☾", label: "Colors: dark" },
 ];
 
 export function startTheme(changed) {

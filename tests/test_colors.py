@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.colours import GREEN, ORANGE, PALETTE, colours
+from rainbowdp.colors import GREEN, ORANGE, PALETTE, colors
 
-# Machado, Oliveira and Fernandes (2009), severity 1: what each kind of colour blindness sees.
+# Machado, Oliveira and Fernandes (2009), severity 1: what each kind of color blindness sees.
 SEEN = {
     "by most": np.eye(3),
     "without red": np.array(
@@ -34,9 +34,9 @@ SEEN = {
 }
 
 
-def lab(colour: str, seen: NDArray[np.float64]) -> NDArray[np.float64]:
-    """CIE L*a*b* of a colour as it is seen."""
-    rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+def lab(color: str, seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """CIE L*a*b* of a color as it is seen."""
+    rgb = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     to_xyz = np.array(
         [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
@@ -46,24 +46,24 @@ def lab(colour: str, seen: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
 
 
-def test_all_colours_are_told_apart_by_everybody() -> None:
+def test_all_colors_are_told_apart_by_everybody() -> None:
     for seen in SEEN.values():
         for a, b in itertools.combinations(PALETTE, 2):
             assert np.linalg.norm(lab(a, seen) - lab(b, seen)) >= 20
 
 
 def test_the_first_five_are_told_apart_in_print() -> None:
-    lightness = sorted(lab(colour, SEEN["by most"])[0] for colour in PALETTE[:5])
+    lightness = sorted(lab(color, SEEN["by most"])[0] for color in PALETTE[:5])
     assert np.diff(lightness).min() >= 14
 
 
-def test_answers_named_after_a_colour_get_it_and_no_two_share_one() -> None:
-    found = colours(["yes", "Red", "green", "no"])
+def test_answers_named_after_a_color_get_it_and_no_two_share_one() -> None:
+    found = colors(["yes", "Red", "green", "no"])
     assert (found["Red"], found["green"]) == (ORANGE, GREEN)
     assert list(found) == ["yes", "Red", "green", "no"]
     assert len(set(found.values())) == 4
-    assert len(set(colours(["red", "orange"]).values())) == 2
+    assert len(set(colors(["red", "orange"]).values())) == 2
 
 
-def test_a_ninth_answer_gets_a_colour_too() -> None:
-    assert set(colours(range(11)).values()) == set(PALETTE)
+def test_a_ninth_answer_gets_a_color_too() -> None:
+    assert set(colors(range(11)).values()) == set(PALETTE)

@@ -1,7 +1,7 @@
-"""One colour for each answer, told apart by everybody and in print.
+"""One color for each answer, told apart by everybody and in print.
 
-The eight colours keep a distance of at least 20 (CIE76) from each other for people with any of
-the three kinds of colour blindness, and the first five differ in lightness by at least 14, so
+The eight colors keep a distance of at least 20 (CIE76) from each other for people with any of
+the three kinds of color blindness, and the first five differ in lightness by at least 14, so
 that they are still five on a black-and-white printer.
 """
 
@@ -28,12 +28,12 @@ _NAMED = {
 }
 
 
-def colours(answers: Sequence[Any]) -> dict[Any, str]:
-    """A colour for each answer: its own where it is named after one, else the next that is free.
+def colors(answers: Sequence[Any]) -> dict[Any, str]:
+    """A color for each answer: its own where it is named after one, else the next that is free.
 
-    After eight answers the colours come round again.
+    After eight answers the colors come round again.
 
-    >>> colours(["green", "yes"])
+    >>> colors(["green", "yes"])
     {'green': '#45c490', 'yes': '#0a4aa6'}
     """
     found: dict[Any, str] = {}
@@ -41,7 +41,7 @@ def colours(answers: Sequence[Any]) -> dict[Any, str]:
         own = _NAMED.get(str(answer).lower())
         if own is not None and own not in found.values():
             found[answer] = own
-    free = [colour for colour in PALETTE if colour not in found.values()]
+    free = [color for color in PALETTE if color not in found.values()]
     for answer in answers:
         if answer not in found:
             taken = len(found)
