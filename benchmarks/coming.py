@@ -15,12 +15,12 @@ import numpy as np
 from scipy import sparse
 
 import rainbowdp as rb
-from rainbowdp.answering import flip
-from rainbowdp.answering import table as table_of
+from rainbowdp.answering.mechanism import flip
+from rainbowdp.answering.mechanism import table as table_of
 from rainbowdp.baselines import permute_and_flip
-from rainbowdp.baselines.histograms import histograms
-from rainbowdp.program import program
-from rainbowdp.solver import LinearProgram, Solver
+from rainbowdp.mechanisms.unrestricted.program import program
+from rainbowdp.numeric.linear_programs import LinearProgram, Solver
+from rainbowdp.questions.histograms import histograms
 from utility import Counts, graph_of, question, shown
 
 ROWS = (

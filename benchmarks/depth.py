@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.engines import compiled, plain
+from rainbowdp.graphs.engines import compiled, plain
 
 Integers = NDArray[Any]
 Search = Callable[[], Integers]

@@ -21,12 +21,12 @@ from scipy.optimize import linprog
 from scipy.spatial import KDTree
 
 import rainbowdp as rb
-from rainbowdp.envelope import fixed_rows, preferred_columns
-from rainbowdp.existence import optimum
-from rainbowdp.guarantee import Guarantee
-from rainbowdp.polytope import Polytope
-from rainbowdp.program import program
-from rainbowdp.solver import Solver
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.mechanisms.unrestricted.envelope import fixed_rows, preferred_columns
+from rainbowdp.mechanisms.unrestricted.existence import optimum
+from rainbowdp.mechanisms.unrestricted.polytope import Polytope
+from rainbowdp.mechanisms.unrestricted.program import program
+from rainbowdp.numeric.linear_programs import Solver
 
 Floats = NDArray[np.float64]
 

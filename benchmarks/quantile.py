@@ -26,11 +26,11 @@ import opendp.prelude as opendp
 from diffprivlib.tools import quantile as diffprivlib_quantile
 
 import rainbowdp as rb
-from rainbowdp.answering import homogeneous
+from rainbowdp.answering.mechanism import homogeneous
 from rainbowdp.baselines import exponential, inverse_sensitivity, permute_and_flip
-from rainbowdp.baselines.histograms import histograms
-from rainbowdp.compare import Maker, compare
-from rainbowdp.program import program
+from rainbowdp.comparison import Maker, compare
+from rainbowdp.mechanisms.unrestricted.program import program
+from rainbowdp.questions.histograms import histograms
 
 DATA = Path(__file__).parent.parent / "examples" / "data"
 EPSILONS = ("0.1", "0.5", "1", "2")

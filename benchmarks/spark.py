@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pyspark.sql import SparkSession
 
 import rainbowdp as rb
-from rainbowdp.engines import spark
+from rainbowdp import spark
 
 EDGES = (10_000, 100_000, 1_000_000)
 BLOCK = 12  # side of a region; depths to 11, at the corners of the grid

@@ -19,11 +19,12 @@ from typing import Any
 import opendp.prelude as opendp
 
 import rainbowdp as rb
-from rainbowdp import table_proof, table_store
-from rainbowdp.margin_table import MOST_ANSWERS, MarginTable
-from rainbowdp.proof import lines_of
+from rainbowdp.exact.proof import lines_of
 from rainbowdp.questions.base import NEIGHBORS
-from rainbowdp.standing import TIES
+from rainbowdp.rules.margin_table import cache as table_store
+from rainbowdp.rules.margin_table import proof as table_proof
+from rainbowdp.rules.margin_table.rule import MOST_ANSWERS, MarginTable
+from rainbowdp.rules.margin_table.shape import TIES
 
 DRAWS = 2000
 VOTES = (1000, 990, 971, 955, 940, 700)

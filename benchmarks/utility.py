@@ -2,7 +2,7 @@
 
 Which of q answers has the most of n records, ties to the first listed, one record substituted:
 the mean over all histograms of 1 − P(true answer), in percent. The column LP is the least mean
-error that any mechanism can have on that graph of histograms, by ``rainbowdp.program`` and once
+error that any mechanism can have on that graph of histograms, by ``rb.program`` and once
 more by a program of its own given to SciPy. OpenDP's noisy max is drawn from the real library.
 Prints Markdown; the tables in docs/when.md and docs/true-answer.md come from here.
 """
@@ -23,8 +23,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import rainbowdp as rb
-from rainbowdp.answering import homogeneous
-from rainbowdp.answering import table as table_of
+from rainbowdp.answering.mechanism import homogeneous
+from rainbowdp.answering.mechanism import table as table_of
 from rainbowdp.baselines import (
     exponential,
     permute_and_flip,
@@ -32,12 +32,12 @@ from rainbowdp.baselines import (
     propose_test_release,
     randomized_response,
 )
-from rainbowdp.baselines.histograms import histograms
-from rainbowdp.compare import Maker, compare
-from rainbowdp.lifted import fixed_point, lifted
-from rainbowdp.program import program
+from rainbowdp.comparison import Maker, compare
+from rainbowdp.mechanisms.lifted.lifted import fixed_point, lifted
+from rainbowdp.mechanisms.unrestricted.program import program
 from rainbowdp.questions.base import NEIGHBORS, Neighbors
-from rainbowdp.standing import TIES
+from rainbowdp.questions.histograms import histograms
+from rainbowdp.rules.margin_table.shape import TIES
 
 Counts: TypeAlias = tuple[int, ...]
 
@@ -193,7 +193,9 @@ def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], del
         found, taken = timed(lambda g=graph, p=promise: 1 - program(g, p).objective / len(g))  # type: ignore[misc]
         again, slow = timed(lambda g=graph, p=promise: least_error(g, p))  # type: ignore[misc]
         if abs(found - again) > 1e-6:
-            raise SystemExit(f"rainbowdp.program has {found:.8f} and SciPy {again:.8f}")
+            raise SystemExit(
+                f"rb.program has {found:.8f} and SciPy {again:.8f}"
+            )
         cells += [shown(found), f"{taken:.1f}", f"{slow:.1f}"]
         print(f"| {answers}, {records}, {epsilon} | {' | '.join(cells)} |", flush=True)
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import rainbowdp as rb
 from rainbowdp import plots
-from rainbowdp.colors import colors
+from rainbowdp.display.colors import colors
 from rainbowdp.plots.style import (
     INK,
     LARGE,

@@ -25,8 +25,8 @@ from rich.console import Console
 from rich.table import Table
 
 import rainbowdp as rb
-from rainbowdp.edges import Edges
-from rainbowdp.placement import Placement, place_optimal
+from rainbowdp.deployment import Placement, place_optimal
+from rainbowdp.graphs.edges import Edges
 
 EXTRACT = Path(__file__).parent / "data" / "ny-extract.gr.xz"
 

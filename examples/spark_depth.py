@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 import rainbowdp as rb
-from rainbowdp.engines import spark
+from rainbowdp import spark
 
 
 def rainbows(found: spark.SparkDepths) -> dict[object, list[object]]:

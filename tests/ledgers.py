@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from postgres import connect, fresh_schema
-from rainbowdp.guarantee import Guarantee
+from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.ledger import Entry, Ledger
 
 QUESTION = {"question": "winner", "column": "choice", "among": ["red", "green"]}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import rainbowdp as rb
-from rainbowdp.exact import BITS, ExactMechanism
-from rainbowdp.files import checksum, describe
+from rainbowdp.exact.files import checksum, describe
+from rainbowdp.exact.mechanism import BITS, ExactMechanism
 
 TOTAL = 1 << BITS
 Content = dict[str, Any]

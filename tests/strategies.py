@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 import rainbowdp as rb
 import reference
-from rainbowdp.curve import safe_curve
-from rainbowdp.guarantee import Guarantee
-from rainbowdp.margin_table import MarginTable
-from rainbowdp.standing import TIES, Shape
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.polygons import safe_curve
+from rainbowdp.rules.margin_table.rule import MarginTable
+from rainbowdp.rules.margin_table.shape import TIES, Shape
 
 ANSWERS = ("red", "green", "blue", "gold", "gray")
 

@@ -11,7 +11,8 @@ another answer allows.
 (0.9011, True)
 """
 
-from rainbowdp.answering import QuestionMechanism, best, proximity
+from rainbowdp.answering.ask import Release, ask
+from rainbowdp.answering.mechanism import QuestionMechanism, best, proximity
 from rainbowdp.baselines import (
     Baseline,
     exponential,
@@ -23,11 +24,7 @@ from rainbowdp.baselines import (
     randomized_response,
     report_noisy_max,
 )
-from rainbowdp.boundary import BoundaryCondition
-from rainbowdp.compare import Comparison, compare
-from rainbowdp.continuous import Continuous
-from rainbowdp.design import Design, design
-from rainbowdp.edge_files import read_graph
+from rainbowdp.comparison import Comparison, compare
 from rainbowdp.errors import (
     BudgetExceeded,
     InvalidBoundary,
@@ -45,24 +42,27 @@ from rainbowdp.errors import (
     UnknownDataset,
     UnreadableTable,
 )
-from rainbowdp.exact import ExactMechanism
-from rainbowdp.existence import Existence, optimum
-from rainbowdp.files import load
-from rainbowdp.gaussian import GaussianDP
-from rainbowdp.graph import RainbowGraph
-from rainbowdp.guarantee import DP
-from rainbowdp.lifted import Lifted, fixed_point, lifted
-from rainbowdp.mechanism import Mechanism, dominates, relate
-from rainbowdp.morphism import Morphism, boundary_morphism
-from rainbowdp.node_files import read_labels, read_rainbows
-from rainbowdp.optimal import optimal, optimal_line
-from rainbowdp.program import Programmed, program
+from rainbowdp.exact.files import load
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.morphisms import Morphism, boundary_morphism
+from rainbowdp.graphs.rainbows import Utility
+from rainbowdp.graphs.readers.edges import read_graph
+from rainbowdp.graphs.readers.nodes import read_labels, read_rainbows
+from rainbowdp.graphs.sites import NearestSites, nearest_sites
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.trade_off import TradeOff
+from rainbowdp.mechanisms.boundary import BoundaryCondition
+from rainbowdp.mechanisms.continuous import Continuous
+from rainbowdp.mechanisms.design import Design, design
+from rainbowdp.mechanisms.lifted.lifted import Lifted, fixed_point, lifted
+from rainbowdp.mechanisms.mechanism import Mechanism, dominates, relate
+from rainbowdp.mechanisms.optimal import optimal, optimal_line
+from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
+from rainbowdp.mechanisms.unrestricted.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
-from rainbowdp.rainbow import Utility
-from rainbowdp.release import Release, ask
-from rainbowdp.sites import NearestSites, nearest_sites
 from rainbowdp.tables import SQLTable
-from rainbowdp.trade_off import TradeOff
 
 __version__ = "0.1.0"
 

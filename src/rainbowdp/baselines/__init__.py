@@ -16,6 +16,7 @@ function                row                                           keeps
 
 from rainbowdp.baselines.base import Baseline
 from rainbowdp.baselines.pooled import pooled_permute_and_flip
+from rainbowdp.baselines.printed import printed_operator
 from rainbowdp.baselines.selection import (
     exponential,
     inverse_sensitivity,
@@ -23,7 +24,6 @@ from rainbowdp.baselines.selection import (
     report_noisy_max,
 )
 from rainbowdp.baselines.truth import (
-    printed_operator,
     propose_test_release,
     randomized_response,
 )

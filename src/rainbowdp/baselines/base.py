@@ -8,16 +8,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from rainbowdp import show_html
-from rainbowdp.baselines.histograms import Integers, margins_of, neighboring, up_to
+from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
-from rainbowdp.graph import RainbowGraph
-from rainbowdp.growth import Floats
-from rainbowdp.guarantee import DP, Guarantee
-from rainbowdp.mechanism import Check, Mechanism
-from rainbowdp.proximity_graph import margins as margins_on_graph
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.rainbows import Answer, Dataset
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.mechanism import Check, Mechanism
+from rainbowdp.mechanisms.proximity import margins as margins_on_graph
 from rainbowdp.questions import Question, Winner
-from rainbowdp.rainbow import Answer, Dataset
+from rainbowdp.questions.histograms import Integers, margins_of, neighboring, up_to
 
 World: TypeAlias = RainbowGraph | Question
 Law: TypeAlias = Callable[[Floats], Floats]  # scores of many datasets to their rows
@@ -61,7 +61,7 @@ class Baseline:
     def _repr_html_(self) -> str:
         named = {"keeps": self.keeps, "answers": ", ".join(map(str, self.answers))}
         use = "for comparison, never released"
-        return show_html.card(self.name, show_html.facts({**named, "use": use}))
+        return cards.card(self.name, cards.facts({**named, "use": use}))
 
     def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
         """{answer: probability}; on a graph most preferred first, else likeliest first."""

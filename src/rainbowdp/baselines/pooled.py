@@ -49,10 +49,10 @@ import numpy as np
 from rainbowdp.baselines.base import Baseline, Law, World, checked, made, with_delta
 from rainbowdp.baselines.selection import _lawful
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.flips import flipped
-from rainbowdp.growth import Floats
-from rainbowdp.guarantee import Guarantee
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.growth import Floats
 from rainbowdp.questions import Winner
+from rainbowdp.rules.permute_and_flip.rule import flipped
 
 MOST_ANSWERS = 8
 _BLOCK = 1 << 13  # rows at once, so that 2^7 sets of them stay below 10 MB

@@ -33,10 +33,10 @@ import numpy as np
 
 from rainbowdp.baselines.base import Baseline, Law, World, by_counts, checked, made, with_delta
 from rainbowdp.errors import RainbowError
-from rainbowdp.flips import flipped
-from rainbowdp.growth import Floats
-from rainbowdp.guarantee import Guarantee
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.growth import Floats
 from rainbowdp.questions import Winner
+from rainbowdp.rules.permute_and_flip.rule import flipped
 
 
 def exponential(world: World, guarantee: Guarantee) -> Baseline:

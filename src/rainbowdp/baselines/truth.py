@@ -4,20 +4,14 @@ operator that the paper prints.
 
 from __future__ import annotations
 
-import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 
-from rainbowdp.baselines.base import Baseline, World, checked, made, truth_and_depth, with_delta
-from rainbowdp.boundary import BoundaryCondition
-from rainbowdp.errors import InvalidGraph, InvalidGuarantee
-from rainbowdp.graph import RainbowGraph
-from rainbowdp.growth import Floats
-from rainbowdp.guarantee import DP, Guarantee
-from rainbowdp.mechanism import Mechanism
-from rainbowdp.paper import printed_step
+from rainbowdp.baselines.base import Baseline, World, checked, made, truth_and_depth
+from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.growth import Floats
 
 
 def randomized_response(world: World, guarantee: Guarantee) -> Baseline:
@@ -87,55 +81,3 @@ def propose_test_release(world: World, guarantee: Guarantee) -> Baseline:
         return rows
 
     return made(world, promise, "propose-test-release", promise, law)
-
-
-def printed_operator(graph: RainbowGraph, guarantee: Guarantee) -> Baseline:
-    """The mechanism that the paper's Theorem 4 prints: it promises (ε,δ) and keeps (ε, e^ε·δ).
-
-    From the symmetric boundary row, valid for (ε,δ), prefix sums grow by
-    s′ = min{1, min{E·s, 1 − (1−s)/E} + δ}. *What it keeps*: let p̃ have the prefix sums
-    min{E·s, 1 − (1−s)/E}; it is ε-close to p, and p′ moves at most δ of its mass. So
-    p′ ≤ p̃ + δ ≤ E·p + δ on every set, and p ≤ E·p̃ ≤ E·(p′ + δ): (ε, E·δ) in one direction. ∎ With
-    two equal answers, E = 2 and δ = 0.1 that is attained: see ``docs/theory.md``, Erratum.
-
-    Needs δ > 0: without it the printed operator is right and equal to ``rb.optimal``.
-    Cost: O(edges) and one exact row for each region and depth.
-
-    >>> from rainbowdp import DP
-    >>> graph = RainbowGraph([(0, 1), (1, 2)], [("yes", "no"), ("yes", "no"), ("no", "yes")])
-    >>> wrong = printed_operator(graph, DP.from_ratio(2, delta="0.1"))
-    >>> wrong.keeps, bool(wrong.check()), bool(wrong.check(guarantee=wrong.guarantee))
-    (DP.from_ratio(2, 1, delta=0.2), True, False)
-    """
-    world, promise = checked(graph, guarantee)
-    if not isinstance(world, RainbowGraph):
-        raise InvalidGraph("the printed operator is for a rainbow graph, got a question")
-    if not promise.delta:
-        raise InvalidGuarantee(
-            f"the printed operator is wrong only when delta > 0, got {promise}; use rb.optimal"
-        )
-    condition = BoundaryCondition.symmetric(world, promise)
-    ratio = Fraction(promise.ratio) if promise.exact_ratio is None else promise.exact_ratio
-    place = {answer: number for number, answer in enumerate(world.answers)}
-    table: list[Floats] = []
-    index = np.zeros(len(world), dtype=np.int64)
-    depths = world.depths
-    for number, region in enumerate(world.regions.values()):
-        columns = [place[answer] for answer in region.rainbow]
-        here = world.region_numbers == number
-        sums = [Fraction(0)]
-        if region.deepest is not None:
-            sums = list(itertools.accumulate(condition.exact_rows[region.label]))
-        for depth in range(-1 if region.deepest is None else region.deepest + 1):
-            index[here & (depths == depth)] = len(table)
-            row = np.zeros(len(columns))
-            row[columns] = [float(b - a) for a, b in itertools.pairwise([Fraction(0), *sums])]
-            table.append(row)
-            sums = [printed_step(s, ratio, promise.exact_delta) for s in sums]
-        if region.unbounded:
-            index[here & np.isinf(depths)] = len(table)
-            table.append(np.eye(len(columns))[columns[0]])
-    above = ratio if promise.exact_ratio is not None else Fraction(math.nextafter(ratio, math.inf))
-    keeps: DP = with_delta(promise, min(Fraction(1), above * promise.exact_delta))
-    mechanism = Mechanism(world, np.array(table), index, keeps)
-    return Baseline(world, promise, "printed operator", keeps, "margins", mechanism=mechanism)

@@ -13,7 +13,15 @@ from typing import Annotated, Any
 
 import typer
 
-from rainbowdp.answering import QuestionMechanism, best, flip, homogeneous, proximity, table
+from rainbowdp.answering.ask import Release, ask
+from rainbowdp.answering.mechanism import (
+    QuestionMechanism,
+    best,
+    flip,
+    homogeneous,
+    proximity,
+    table,
+)
 from rainbowdp.cli.output import (
     AsJson,
     Group,
@@ -23,11 +31,10 @@ from rainbowdp.cli.output import (
     progress_bar,
 )
 from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
-from rainbowdp.files import describe_guarantee
+from rainbowdp.exact.files import describe_guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
 from rainbowdp.questions.base import one_of
-from rainbowdp.release import Release, ask
-from rainbowdp.standing import TIES
+from rainbowdp.rules.margin_table.shape import TIES
 from rainbowdp.tables import SQLTable
 
 asking = typer.Typer(

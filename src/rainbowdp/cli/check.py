@@ -20,7 +20,7 @@ def check(
 
     Example: `rainbow check poll.json`
     """
-    from rainbowdp.files import describe_guarantee, load
+    from rainbowdp.exact.files import describe_guarantee, load
 
     mechanism = load(file)
     if as_json:

@@ -48,11 +48,11 @@ def compare(
 
     Example: `rainbow compare winner --answers 3 --records 20 --epsilon 1`
     """
-    from rainbowdp.compare import compare as compared
-    from rainbowdp.guarantee import DP
+    from rainbowdp.comparison import compare as compared
+    from rainbowdp.guarantees.dp import DP
     from rainbowdp.questions import Quantile, Threshold, Winner
     from rainbowdp.questions.base import NEIGHBORS, one_of
-    from rainbowdp.standing import TIES
+    from rainbowdp.rules.margin_table.shape import TIES
 
     if answers < 2:
         raise RainbowError(f"a question needs at least 2 answers, got --answers {answers}")

@@ -22,10 +22,10 @@ from rainbowdp.cli.output import (
 from rainbowdp.errors import RainbowError
 
 if TYPE_CHECKING:
-    from rainbowdp.edges import Edges
-    from rainbowdp.graph import RainbowGraph
-    from rainbowdp.guarantee import Guarantee
-    from rainbowdp.placement import Placement
+    from rainbowdp.deployment import Placement
+    from rainbowdp.graphs.edges import Edges
+    from rainbowdp.graphs.graph import RainbowGraph
+    from rainbowdp.guarantees.dp import Guarantee
 
 
 class Rule(StrEnum):
@@ -108,7 +108,7 @@ def design(
     Then on a phone at depth 4 in the region of 5000:
     `rb.load("hospitals.json").release((5000, 4))`
     """
-    from rainbowdp.edge_files import read_graph
+    from rainbowdp.graphs.readers.edges import read_graph
 
     started = time.perf_counter()
     guarantee = guarantee_from(epsilon, delta, mu)
@@ -138,7 +138,7 @@ def design(
 
 def _counted_by(labels: Path | None, edges: Path) -> int | None:
     """How many nodes an array of labels is for: it names none, so they are 0, 1, 2, …"""
-    from rainbowdp.edge_files import load_npy
+    from rainbowdp.graphs.readers.edges import load_npy
 
     if labels is None or labels.suffix != ".npy" or ".gr" in edges.suffixes:
         return None
@@ -162,8 +162,8 @@ def _sites(text: str) -> dict[Any, int]:
 
 
 def _by_sites(loaded: Edges, sites: dict[Any, int], weighted: bool) -> tuple[RainbowGraph, int]:
-    from rainbowdp.graph import RainbowGraph
-    from rainbowdp.sites import nearest_sites
+    from rainbowdp.graphs.graph import RainbowGraph
+    from rainbowdp.graphs.sites import nearest_sites
 
     with progress_bar("Finding the nearest sites") as progress:
         near = nearest_sites(loaded, sites, weighted=weighted, progress=progress)
@@ -171,17 +171,17 @@ def _by_sites(loaded: Edges, sites: dict[Any, int], weighted: bool) -> tuple[Rai
 
 
 def _by_labels(loaded: Edges, labels: Path, rainbows: Path) -> RainbowGraph:
-    from rainbowdp.graph import RainbowGraph
-    from rainbowdp.node_files import read_labels, read_rainbows
+    from rainbowdp.graphs.graph import RainbowGraph
+    from rainbowdp.graphs.readers.nodes import read_labels, read_rainbows
 
     marks = read_labels(labels, loaded)
     return RainbowGraph(loaded, read_rainbows(rainbows, sorted(set(marks.tolist()))), labels=marks)
 
 
 def _placement(graph: RainbowGraph, guarantee: Guarantee, rule: Rule, boundary: str) -> Placement:
-    from rainbowdp.boundary import BoundaryCondition
-    from rainbowdp.design import design as designed
-    from rainbowdp.placement import place_by_margins, place_optimal
+    from rainbowdp.deployment import place_by_margins, place_optimal
+    from rainbowdp.mechanisms.boundary import BoundaryCondition
+    from rainbowdp.mechanisms.design import design as designed
 
     if rule is Rule.proximity:
         if boundary != "worst":
@@ -204,7 +204,7 @@ def _show(
     seconds: float,
     as_json: bool,
 ) -> None:
-    from rainbowdp.files import describe_guarantee
+    from rainbowdp.exact.files import describe_guarantee
 
     graph, exact, truth = placement.graph, placement.exact, placement.truth
     depths = [region.deepest for region in graph.regions.values() if region.deepest is not None]

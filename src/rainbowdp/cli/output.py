@@ -12,8 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from rainbowdp.errors import RainbowError
-from rainbowdp.gaussian import GaussianDP
-from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.gaussian import GaussianDP
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

@@ -28,7 +28,7 @@ def reproduce(
 
     Examples: `rainbow reproduce --json > claims.json`, `rainbow reproduce --out paper`
     """
-    from rainbowdp import reproduce as paper
+    from rainbowdp.paper import reproduce as paper
 
     found = paper.reproduce()
     drawn = paper.draw(out, found) if out is not None else ()

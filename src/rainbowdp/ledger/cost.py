@@ -20,9 +20,9 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from rainbowdp.errors import InvalidGuarantee, LedgerError
-from rainbowdp.gaussian import GaussianDP
-from rainbowdp.guarantee import DP, Guarantee
-from rainbowdp.quantity import Number, ball, dyadic, exact, precision
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision
 
 _RATIO_BITS = 128  # of log(ratio); the price of rounding it up is below one part in 2^100
 _MOST_BITS = 13_000  # of a stored numerator or denominator: Python prints 4300 digits at most

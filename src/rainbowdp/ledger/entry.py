@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import LedgerError
-from rainbowdp.gaussian import GaussianDP
-from rainbowdp.guarantee import DP
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.ledger.cost import Cost, describe
 
 

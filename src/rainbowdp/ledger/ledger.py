@@ -11,8 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from rainbowdp.errors import BudgetExceeded, LedgerError
-from rainbowdp.gaussian import GaussianDP
-from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.ledger.cost import Cost, budget, price
 from rainbowdp.ledger.entry import Balance, Entry, canonical, check_name
 from rainbowdp.ledger.schema import (
@@ -27,7 +27,7 @@ from rainbowdp.ledger.schema import (
     read_entry,
 )
 from rainbowdp.ledger.store import Store
-from rainbowdp.quantity import Number
+from rainbowdp.numeric.quantity import Number
 
 NEIGHBORS = ("substituted", "added or removed")
 

@@ -34,7 +34,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from rainbowdp.errors import LedgerError, MissingExtra
 from rainbowdp.ledger.schema import BUDGET, METADATA, damaged
 from rainbowdp.ledger.trouble import explain, explain_file, sentence
-from rainbowdp.whole_file import sync_folder
+from rainbowdp.storage.whole_file import sync_folder
 
 _SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 _LONGEST = 86_400  # seconds to wait for a lock

@@ -15,10 +15,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
-from rainbowdp.colors import colors
+from rainbowdp.display.colors import colors
 from rainbowdp.errors import RainbowError
-from rainbowdp.growth import Floats, Line, Orbit
-from rainbowdp.guarantee import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.growth import Floats, Line, Orbit
+from rainbowdp.numeric.quantity import exact_distribution
 from rainbowdp.plots.style import (
     HAIR,
     INK,
@@ -33,7 +34,6 @@ from rainbowdp.plots.style import (
     plot_area,
     spread,
 )
-from rainbowdp.quantity import exact_distribution
 
 Iterate: TypeAlias = Callable[[Floats, Floats], Floats]  # prefix sums and whole depths, grown
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from rainbowdp.compare import Comparison, Standing
+from rainbowdp.comparison import Comparison, Standing
 from rainbowdp.errors import RainbowError
 from rainbowdp.plots.style import axes, label_ends, line_looks, plot_area
 

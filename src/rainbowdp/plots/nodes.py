@@ -16,11 +16,12 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import NDArray
 
-from rainbowdp.colors import colors
+from rainbowdp.display.colors import colors
 from rainbowdp.errors import RainbowError
-from rainbowdp.graph import RainbowGraph
-from rainbowdp.growth import Floats
-from rainbowdp.mechanism import Mechanism
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.rainbows import Dataset
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.plots.places import placed, ring_order
 from rainbowdp.plots.style import (
     INK,
@@ -32,7 +33,6 @@ from rainbowdp.plots.style import (
     extent,
     halo,
 )
-from rainbowdp.rainbow import Dataset
 
 MOST_LABELS = 40
 _WORDS = 34.0  # points that a label such as “depth 12” takes, before the axes are stretched

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import RainbowError
-from rainbowdp.graph import RainbowGraph
-from rainbowdp.growth import Floats
-from rainbowdp.layout import layout
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.layout import layout
+from rainbowdp.graphs.rainbows import Dataset
+from rainbowdp.guarantees.growth import Floats
 from rainbowdp.plots.style import Positions
-from rainbowdp.rainbow import Dataset
 
 MOST = 2_000  # datasets; beyond it a drawing of discs says nothing
 

@@ -22,10 +22,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
-from rainbowdp.colors import PALETTE
+from rainbowdp.display.colors import PALETTE
 from rainbowdp.errors import RainbowError
-from rainbowdp.growth import Floats
-from rainbowdp.whole_file import whole_file
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.storage.whole_file import whole_file
 
 INK, SOFT, FAINT, PAPER = "#1f1f1f", "#6f6f6f", "#d4d4d4", "#ffffff"
 SMALL, MEDIUM, LARGE = 8.0, 9.0, 10.5  # points

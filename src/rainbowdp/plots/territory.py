@@ -13,11 +13,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from rainbowdp.colors import PALETTE, colors
+from rainbowdp.display.colors import PALETTE, colors
 from rainbowdp.errors import RainbowError
-from rainbowdp.graph import RainbowGraph
-from rainbowdp.growth import Floats
-from rainbowdp.mechanism import Mechanism
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.plots.places import placed
 from rainbowdp.plots.style import INK, MEDIUM, SMALL, axes, halo, heading
 

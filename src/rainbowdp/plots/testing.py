@@ -13,11 +13,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from rainbowdp.baselines import Baseline
-from rainbowdp.colors import BLUE, ORANGE
+from rainbowdp.display.colors import BLUE, ORANGE
 from rainbowdp.errors import RainbowError
-from rainbowdp.growth import Floats
-from rainbowdp.guarantee import Guarantee, PiecewiseLinear
-from rainbowdp.mechanism import Mechanism
+from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.plots.style import DASHES, SMALL, SOFT, axes, line_looks, plot_area
 
 

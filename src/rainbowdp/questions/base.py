@@ -41,7 +41,7 @@ from typing import (
 import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.quantity import Number, exact
+from rainbowdp.numeric.quantity import Number, exact
 
 Neighbors: TypeAlias = Literal["substituted", "added or removed"]
 NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)

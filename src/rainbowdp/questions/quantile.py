@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from typing import Any, SupportsIndex, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.quantity import Number, exact
+from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import (
     Between,
     CountQuestion,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.quantity import Number
+from rainbowdp.numeric.quantity import Number
 from rainbowdp.questions.base import (
     Between,
     CountQuestion,

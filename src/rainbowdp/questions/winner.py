@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from rainbowdp.questions.base import CountQuestion, Equals, Group, Neighbors, one_of
-from rainbowdp.standing import TIES, Ties
+from rainbowdp.rules.margin_table.shape import TIES, Ties
 
 
 @dataclass(frozen=True, init=False)

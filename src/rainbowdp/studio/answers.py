@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from rainbowdp.answering import proximity
+from rainbowdp.answering.mechanism import proximity
 from rainbowdp.baselines import (
     Baseline,
     exponential,
@@ -24,16 +24,16 @@ from rainbowdp.baselines import (
     printed_operator,
     randomized_response,
 )
-from rainbowdp.boundary import BoundaryCondition
-from rainbowdp.compare import Maker, compare
+from rainbowdp.comparison import Maker, compare
 from rainbowdp.errors import InvalidBoundary, InvalidFile, InvalidGuarantee
-from rainbowdp.exact import ExactMechanism
-from rainbowdp.files import as_text
-from rainbowdp.growth import Floats
-from rainbowdp.guarantee import DP, Guarantee
-from rainbowdp.mechanism import Check, Mechanism
-from rainbowdp.optimal import optimal
-from rainbowdp.proximity_graph import margins
+from rainbowdp.exact.files import as_text
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.boundary import BoundaryCondition
+from rainbowdp.mechanisms.mechanism import Check, Mechanism
+from rainbowdp.mechanisms.optimal import optimal
+from rainbowdp.mechanisms.proximity import margins
 from rainbowdp.studio.recipe import recipe
 from rainbowdp.studio.settings import ABOUT, MECHANISMS, OURS, Settings, offered
 from rainbowdp.studio.worlds import World

@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 
 from rainbowdp.errors import RainbowError
-from rainbowdp.gr_files import read_gr
-from rainbowdp.graph import RainbowGraph
-from rainbowdp.paper import BOUNDARY, figure_one
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.readers.gr import read_gr
+from rainbowdp.graphs.sites import nearest_sites
+from rainbowdp.paper.objects import BOUNDARY, figure_one
 from rainbowdp.questions import Winner
-from rainbowdp.sites import nearest_sites
 from rainbowdp.studio.worlds import World, of_question, spread, winding
 
 _ONE = {"kind": "dp", "epsilon": "1", "delta": "0"}
@@ -34,7 +34,7 @@ def paper() -> World:
         "18 datasets, three answers and all six orders of preference (Figure 1).",
         graph,
         spread(graph),
-        ("from rainbowdp.paper import figure_one", "world = figure_one()"),
+        ("from rainbowdp.paper.objects import figure_one", "world = figure_one()"),
         start={"guarantee": _ONE, "dataset": 0},
     )
 

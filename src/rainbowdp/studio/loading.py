@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidRainbow, RainbowError
-from rainbowdp.files import from_text
-from rainbowdp.graph import RainbowGraph
-from rainbowdp.rainbow import Rainbow, as_rainbow
+from rainbowdp.exact.files import from_text
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.rainbows import Rainbow, as_rainbow
 from rainbowdp.studio.worlds import World, of_file, opened, spread
 
 MOST_BYTES = 1 << 20

@@ -7,11 +7,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rainbowdp.gaussian import GaussianDP
-from rainbowdp.guarantee import DP, Guarantee
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.studio.settings import Settings
 from rainbowdp.studio.worlds import World
-from rainbowdp.trade_off import TradeOff
 
 _CALLS = {
     "exponential": "rb.exponential",

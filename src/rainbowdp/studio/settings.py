@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
-from rainbowdp.files import restore_guarantee
-from rainbowdp.guarantee import Guarantee
+from rainbowdp.exact.files import restore_guarantee
+from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.studio.worlds import World
 
 MECHANISMS = {

@@ -1,0 +1,1 @@
+"""Questions answered: their mechanisms, the choice of the best, and one release."""

@@ -1,0 +1,504 @@
+"""Mechanisms side by side: how often each says the true answer, and what that would cost others.
+
+The true answer is the first choice of a dataset. For each mechanism a comparison holds its
+*mean error*, the average over the compared datasets of 1 − P(true answer); its *worst case*; the
+least P(true answer) at each margin; the margin from which it is 99 % sure, whatever the table; and
+the ε it would need for the mean error that the first mechanism has.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rainbowdp.answering.mechanism import QuestionMechanism, best, homogeneous, proximity
+from rainbowdp.baselines import (
+    Baseline,
+    exponential,
+    inverse_sensitivity,
+    permute_and_flip,
+    randomized_response,
+)
+from rainbowdp.baselines.base import World, with_epsilon
+from rainbowdp.display import cards
+from rainbowdp.errors import InvalidGuarantee, RainbowError
+from rainbowdp.exact.mechanism import Ladders, Margins
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.rainbows import Dataset
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.optimal import optimal
+from rainbowdp.mechanisms.proximity import margins as margins_on_graph
+from rainbowdp.questions import Quantile, Question
+from rainbowdp.questions.histograms import Integers, histograms, margins_of
+from rainbowdp.rules.margin_table.rule import MarginTable
+from rainbowdp.rules.ordered_bins.rule import Ordered
+from rainbowdp.rules.permute_and_flip.rule import Flips
+
+Maker: TypeAlias = Callable[[Any, Any], Any]  # a world and a guarantee to a mechanism
+
+SURE = 0.99
+_FARTHEST = 10**9  # a margin beyond which nobody asks
+_LARGEST_EPSILON = 64.0
+
+OURS_FOR_QUESTIONS: Mapping[str, Maker] = {
+    "best": best,
+    "homogeneous": homogeneous,
+    "proximity": proximity,
+}
+OURS_FOR_GRAPHS: Mapping[str, Maker] = {"optimal": optimal, "proximity": proximity}
+OTHERS: Mapping[str, Maker] = {
+    "exponential": exponential,
+    "permute-and-flip": permute_and_flip,
+    "randomized response": randomized_response,
+    "inverse sensitivity": inverse_sensitivity,
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one mechanism does on the compared datasets."""
+
+    name: str
+    mechanism: str
+    mean_error: float
+    worst: float
+    worst_dataset: Dataset
+    by_margin: Mapping[int, float]
+    sure_from: int | None
+    epsilon_to_match: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The standing, ready for JSON."""
+        return {
+            "name": self.name,
+            "mechanism": self.mechanism,
+            "mean_error": self.mean_error,
+            "worst_probability_of_true_answer": self.worst,
+            "worst_dataset": self.worst_dataset,
+            "probability_of_true_answer_by_margin": {str(m): p for m, p in self.by_margin.items()},
+            "sure_from_margin": self.sure_from,
+            "epsilon_to_match": self.epsilon_to_match,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Mechanisms side by side, the first one being what the others are measured by.
+
+    ``standings`` are in the order asked for; ``left_out`` says which mechanisms do not exist
+    under this guarantee, and why.
+    """
+
+    what: str
+    guarantee: Guarantee
+    over: str
+    datasets: int
+    standings: tuple[Standing, ...]
+    left_out: Mapping[str, str]
+
+    def __getitem__(self, name: str) -> Standing:
+        """The standing of the mechanism called ``name``."""
+        for standing in self.standings:
+            if standing.name == name:
+                return standing
+        names = ", ".join(s.name for s in self.standings)
+        raise RainbowError(f"a comparison must be asked for one of {names}, got {name!r}")
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._summary()
+        table = cards.table(head, rows, len(rows))
+        over = f"errors over {self.over}"
+        out = (f"left out: {name}, as {reason}" for name, reason in self.left_out.items())
+        return cards.card(f"{self.what}, {self.guarantee}", over, table, *out)
+
+    def _summary(self) -> list[tuple[str, ...]]:
+        first = self.standings[0].name
+        head = ("mechanism", "mean error", "worst error", "99 % sure from", f"ε to match {first}")
+        rows = [
+            (
+                s.name if s.name == s.mechanism else f"{s.name} ({s.mechanism})",
+                f"{100 * s.mean_error:.2f} %",
+                f"{100 * (1 - s.worst):.2f} %",
+                "–" if s.sure_from is None else f"margin {s.sure_from}",
+                "–" if s.epsilon_to_match is None else f"{s.epsilon_to_match:.3g}",
+            )
+            for s in self.standings
+        ]
+        return [head, *rows]
+
+    def __str__(self) -> str:
+        shown = _spread(sorted(self.standings[0].by_margin), 8)
+        margins = [
+            (s.name, *(_never_certain(s.by_margin[margin]) for margin in shown))
+            for s in self.standings
+        ]
+        return "\n".join(
+            [
+                f"{self.what}, {self.guarantee}",
+                f"errors over {self.over}",
+                "",
+                *_aligned(self._summary()),
+                "",
+                "least probability of the true answer by margin",
+                *_aligned([("margin", *map(str, shown)), *margins]),
+                *(f"left out: {name}, as {reason}" for name, reason in self.left_out.items()),
+            ]
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison, ready for JSON."""
+        from rainbowdp.exact.files import describe_guarantee
+
+        return {
+            "question": self.what,
+            "guarantee": describe_guarantee(self.guarantee),
+            "over": self.over,
+            "datasets": self.datasets,
+            "mechanisms": [standing.as_dict() for standing in self.standings],
+            "left_out": dict(self.left_out),
+        }
+
+
+def compare(
+    world: World,
+    guarantee: Guarantee,
+    mechanisms: Mapping[str, Maker] | Sequence[Maker] | None = None,
+    *,
+    records: int | None = None,
+    datasets: Iterable[Dataset] | None = None,
+    margins: Iterable[int] | None = None,
+) -> Comparison:
+    """How often each mechanism says the true answer, side by side.
+
+    ``mechanisms`` are functions of a world and a guarantee, such as ``rb.best`` or
+    ``rb.exponential``, by name or in a list; the first is what the others are measured by. By
+    default ours and what others use.
+
+    What is compared, one of:
+
+    * ``records=n``: all histograms of n records, each counted once (at most 200,000);
+    * ``datasets``: those you give, tables or counts of a question or datasets of a graph;
+    * ``margins``: at each of these margins the table of whatever size on which the mechanism does
+      worst: all rivals are that near;
+    * for a graph, nothing: all of its datasets.
+
+    By margin the least probability over what is compared is given. "99 % sure" is about tables of
+    every size for a question, and about the compared datasets on a graph; there is none if that
+    margin is not reached. "ε to match" is found by bisection to four digits, δ kept as it is; it is
+    below ε for a mechanism that has the smaller mean error.
+
+    Cost: a row for each dataset and mechanism, some thirty times over for the bisection.
+
+    >>> from rainbowdp import DP, Winner
+    >>> poll = compare(Winner(["red", "green"]), DP(1), records=30)
+    >>> for name in ("best", "exponential"):
+    ...     print(name, f"{poll[name].mean_error:.2%}", round(poll[name].epsilon_to_match, 2))
+    best 2.74% 1.0
+    exponential 4.61% 1.79
+    """
+    if isinstance(world, RainbowGraph):
+        places = _on_graph(world, datasets, records, margins)
+    else:
+        places = _on_question(world, datasets, records, margins)
+    made: dict[str, tuple[Maker, Any]] = {}
+    left_out: dict[str, str] = {}
+    for name, maker in _makers(world, mechanisms).items():
+        try:
+            mechanism = maker(world, guarantee)
+        except InvalidGuarantee as error:
+            if mechanisms is not None:
+                raise
+            left_out[name] = str(error)
+            continue
+        if mechanisms is not None or all(mechanism != other for _, other in made.values()):
+            made[name] = maker, mechanism
+    if not made:
+        raise RainbowError("a comparison needs at least one mechanism, got none")
+    chances = {name: places.truth(mechanism) for name, (_, mechanism) in made.items()}
+    target = float((1 - next(iter(chances.values()))).mean())
+    standings = []
+    for number, (name, (maker, mechanism)) in enumerate(made.items()):
+        chance = chances[name]
+        worst = int(chance.argmin())
+        standings.append(
+            Standing(
+                name,
+                getattr(mechanism, "name", name),
+                float((1 - chance).mean()),
+                float(chance[worst]),
+                places.show(worst),
+                places.least(chance),
+                _sure_from(mechanism, places, chance),
+                _epsilon_to_match(maker, world, guarantee, places, target, chance, number == 0),
+            )
+        )
+    return Comparison(
+        _describe(world), guarantee, places.over, len(places.margin), tuple(standings), left_out
+    )
+
+
+class _Places:
+    """The compared datasets: where the true answer is and how near the rivals are."""
+
+    def __init__(self, margins: Floats, over: str) -> None:
+        self.margins, self.over = margins, over
+        self.true = margins.argmin(axis=1)
+        rivals = margins.copy()
+        rivals[np.arange(len(margins)), self.true] = math.inf
+        self.margin = rivals.min(axis=1)
+
+    def truth(self, mechanism: Any) -> Floats:
+        """P(true answer) at each dataset."""
+        raise NotImplementedError
+
+    def show(self, place: int) -> Dataset:
+        """The dataset at ``place``."""
+        raise NotImplementedError
+
+    def least(self, chance: Floats) -> dict[int, float]:
+        """The least of ``chance`` at each finite margin."""
+        finite = np.unique(self.margin[np.isfinite(self.margin)])
+        return {int(m): float(chance[self.margin == m].min()) for m in finite}
+
+    def _picked(self, rows: Floats) -> Floats:
+        picked: Floats = rows[np.arange(len(rows)), self.true]
+        return picked
+
+
+class _Tables(_Places):
+    def __init__(self, question: Question, counts: Integers, over: str) -> None:
+        super().__init__(margins_of(question, counts), over)
+        self.question, self.counts = question, counts
+
+    def truth(self, mechanism: Any) -> Floats:
+        rows = self._rows(mechanism)
+        if getattr(self.question, "ties", "") == "any leader":
+            leads = self.counts == self.counts.max(axis=1, keepdims=True)
+            shared: Floats = (rows * leads).sum(axis=1)
+            return shared
+        return self._picked(rows)
+
+    def _rows(self, mechanism: Any) -> Floats:
+        if isinstance(mechanism, Baseline):
+            return mechanism.rows(self.counts, self.margins)
+        rule = mechanism.exact_once.rule if isinstance(mechanism, QuestionMechanism) else None
+        if isinstance(rule, MarginTable | Flips):
+            return rule.rows_at(self.counts)
+        if isinstance(rule, Ordered) and isinstance(self.question, Quantile):
+            share = self.question.q
+            rank = -(-share.numerator * self.counts.sum(axis=1) // share.denominator)
+            return rule.rows_at(self.counts.cumsum(axis=1)[:, :-1] - rank[:, None])
+        if isinstance(rule, Margins):
+            steps = np.array(rule.steps, dtype=np.float64) / rule.total
+            place = np.clip(self.margins - 1, 0, len(steps) - 1).astype(np.int64)
+            rows: Floats = np.where(self.margins > 0, steps[place], 0.0)
+            rows[np.arange(len(rows)), self.true] = 1 - rows.sum(axis=1)
+            return rows
+        if isinstance(rule, Ladders) and rule.rows:
+            found = np.empty(self.margins.shape)
+            for number, answer in enumerate(self.question.answers):
+                ladder = rule.rows[answer]
+                table = np.array([[weight / sum(row) for weight in row] for row in ladder])
+                here = self.true == number
+                depth = np.minimum(self.margin[here] - 1, len(table) - 1).astype(np.int64)
+                found[here] = table[depth]
+            return found
+        answers = self.question.answers
+        shown = [mechanism[self.show(place)] for place in range(len(self.counts))]
+        return np.array([[float(row[a]) for a in answers] for row in shown])
+
+    def show(self, place: int) -> Dataset:
+        names = [name for name, _ in self.question.groups]
+        return dict(zip(names, self.counts[place].tolist(), strict=True))
+
+
+class _WorstTables(_Places):
+    def __init__(self, question: Question, margins: Sequence[int], over: str) -> None:
+        table = np.tile(np.array(margins, dtype=np.float64)[:, None], len(question.answers))
+        table[:, 0] = 0.0
+        super().__init__(table, over)
+
+    def truth(self, mechanism: Any) -> Floats:
+        return np.array([_least_at(mechanism, int(margin)) for margin in self.margin])
+
+    def show(self, place: int) -> Dataset:
+        return f"every rival at margin {int(self.margin[place])}"
+
+
+class _Nodes(_Places):
+    def __init__(self, graph: RainbowGraph, chosen: Integers, over: str) -> None:
+        super().__init__(margins_on_graph(graph)[chosen], over)
+        self.graph, self.chosen = graph, chosen
+
+    def truth(self, mechanism: Any) -> Floats:
+        rows: Any = mechanism.mechanism if isinstance(mechanism, Baseline) else mechanism
+        if isinstance(rows, Mechanism):
+            return self._picked(rows.table[rows.index[self.chosen]])
+        names = self.graph.names(self.chosen)
+        return np.array([float(rows[name][self.graph.rainbow(name)[0]]) for name in names])
+
+    def show(self, place: int) -> Dataset:
+        return self.graph.datasets[int(self.chosen[place])]
+
+
+def _on_graph(
+    graph: RainbowGraph,
+    datasets: Iterable[Dataset] | None,
+    records: int | None,
+    margins: Iterable[int] | None,
+) -> _Places:
+    if records is not None or margins is not None:
+        raise RainbowError("a graph is compared over its datasets, got records or margins")
+    if datasets is None:
+        return _Nodes(graph, np.arange(len(graph)), f"all {len(graph):,} datasets of the graph")
+    chosen = np.array([graph.position(dataset) for dataset in datasets], dtype=np.int64)
+    if not len(chosen):
+        raise RainbowError("a comparison needs at least one dataset, got none")
+    return _Nodes(graph, chosen, f"{len(chosen):,} given datasets")
+
+
+def _on_question(
+    question: Question,
+    datasets: Iterable[Dataset] | None,
+    records: int | None,
+    margins: Iterable[int] | None,
+) -> _Places:
+    if sum(given is not None for given in (datasets, records, margins)) != 1:
+        raise RainbowError(
+            "a question is compared over either records, datasets or margins, got none or several"
+        )
+    if records is not None:
+        counts = histograms(question, records)
+        return _Tables(question, counts, f"all {len(counts):,} histograms of {records} records")
+    if margins is not None:
+        listed = list(margins)
+        if not listed or any(isinstance(m, bool) or int(m) != m or m < 1 for m in listed):
+            raise RainbowError(f"margins must be whole numbers from 1, got {listed}")
+        return _WorstTables(question, listed, f"the worst table at each of {len(listed)} margins")
+    from rainbowdp.tables import count
+
+    names = [name for name, _ in question.groups]
+    if not names:
+        raise RainbowError("datasets can only be compared by counts, got a question without groups")
+    counted = [count(dataset, question) for dataset in datasets or ()]
+    if not counted:
+        raise RainbowError("a comparison needs at least one dataset, got none")
+    given = np.array([[row.get(name, 0) for name in names] for row in counted], dtype=np.int64)
+    return _Tables(question, given, f"{len(given):,} given datasets")
+
+
+def _makers(
+    world: World, mechanisms: Mapping[str, Maker] | Sequence[Maker] | None
+) -> Mapping[str, Maker]:
+    if mechanisms is None:
+        ours = OURS_FOR_GRAPHS if isinstance(world, RainbowGraph) else OURS_FOR_QUESTIONS
+        return {**ours, **OTHERS}
+    if isinstance(mechanisms, Mapping):
+        return mechanisms
+    named = {}
+    for maker in mechanisms:
+        if not callable(maker):
+            raise RainbowError(
+                "mechanisms must be functions of a world and a guarantee, such as rb.best, "
+                f"got {type(maker).__name__}"
+            )
+        named[getattr(maker, "__name__", str(maker)).replace("_", " ")] = maker
+    return named
+
+
+def _least_at(mechanism: Any, margin: int) -> float:
+    """The least probability of the true answer over all tables of this margin."""
+    return float(mechanism.by_margin([margin])[0][1])
+
+
+def _sure_from(mechanism: Any, places: _Places, chance: Floats) -> int | None:
+    """The margin from which the true answer has 99 %; found by doubling and bisection."""
+    if isinstance(places, _Nodes) or not hasattr(mechanism, "by_margin"):
+        least = places.least(chance)
+        short = [margin for margin, p in least.items() if p < SURE]
+        after = [margin for margin in least if not short or margin > max(short)]
+        return min(after, default=None)
+    high = 1
+    while _least_at(mechanism, high) < SURE:
+        high *= 2
+        if high > _FARTHEST:
+            return None
+    low = high // 2  # not enough, or no margin at all
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _least_at(mechanism, middle) >= SURE else (middle, high)
+    return high
+
+
+def _epsilon_to_match(
+    maker: Maker,
+    world: World,
+    guarantee: Guarantee,
+    places: _Places,
+    target: float,
+    chance: Floats,
+    reference: bool,
+) -> float | None:
+    """The least ε whose mean error is at most ``target``, by bisection; none if none will do."""
+    if not isinstance(guarantee, DP):
+        return None
+    if reference or abs(float((1 - chance).mean()) - target) <= 1e-12:
+        return guarantee.epsilon
+
+    def enough(epsilon: float) -> bool:
+        try:
+            found = places.truth(maker(world, with_epsilon(guarantee, epsilon)))
+        except InvalidGuarantee:
+            return False
+        return float((1 - found).mean()) <= target
+
+    high = max(guarantee.epsilon, 1e-3)
+    while not enough(high):
+        high *= 2
+        if high > _LARGEST_EPSILON:
+            return None
+    low = 0.0 if enough(high / 2) else high / 2
+    while high - low > 1e-4 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _describe(world: World) -> str:
+    if isinstance(world, RainbowGraph):
+        return f"the first choice on {world!r}"
+    kind = world.describe().get("kind", "question")
+    people = world.rows_per_person
+    unit = "one record" if people == 1 else f"one person's up to {people} records"
+    return f"{kind} over {len(world.answers)} answers, {unit} {world.neighbors}"
+
+
+def _never_certain(chance: float) -> str:
+    """A probability in percent, rounded down: 100 % is what a float cannot tell from certain."""
+    return f"{math.floor(chance * 1e4) / 100:.2f} %"
+
+
+def _spread(margins: Sequence[int], most: int) -> list[int]:
+    """At most ``most`` of the margins: the first few, then ever fewer, and the last."""
+    if len(margins) <= most:
+        return list(margins)
+    places = np.unique(np.geomspace(1, len(margins), most).round().astype(int)) - 1
+    return [margins[place] for place in places]
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines with the first column to the left and the others to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if column else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

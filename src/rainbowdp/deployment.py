@@ -1,0 +1,157 @@
+"""Where each node of a graph stands in a mechanism file.
+
+A file holds rows, not nodes. The optimum has a row for each region and depth, proximity a weight
+for each margin; a node's *place* is what finds its row. Whoever holds the mechanism file and one
+place, a phone for instance, draws a private answer without the graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
+from rainbowdp.exact.files import checksum, describe, save
+from rainbowdp.exact.mechanism import LONGEST, ExactMechanism
+from rainbowdp.graphs.edges import Ids
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.optimal import optimal
+from rainbowdp.rules.proximity.build import proximity_weights
+from rainbowdp.storage.whole_file import whole_file
+from rainbowdp.tables.query import quoted
+
+MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """An exact mechanism, and for each node of a graph its place in it.
+
+    ``places`` are the columns that make up a place besides the region, ``truth`` is the
+    probability of each node's first choice.
+    """
+
+    graph: RainbowGraph
+    exact: ExactMechanism
+    places: dict[str, NDArray[Any]]
+    truth: Floats
+
+    def save(self, path: str | PathLike[str]) -> tuple[Path, Path]:
+        """Write the mechanism to ``path``, and the places beside it in a ``.parquet`` file.
+
+        Each file appears whole or not at all. The places carry the checksum of the mechanism they
+        belong to, as ``mechanism`` in the metadata.
+        """
+        target = Path(path)
+        table = target.with_suffix(".parquet")
+        if table == target:
+            raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
+        with whole_file(table, "a mechanism file", InvalidFile) as draft:
+            self._write_places(draft)
+            save(self.exact, target)
+        return target, table
+
+    def _write_places(self, draft: Path) -> None:
+        import duckdb
+
+        labels = list(self.graph.regions)
+        if not all(type(label) is int for label in labels):
+            labels = [str(label) for label in labels]
+        columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.places}
+        listed = ", ".join(quoted(name, '"') for name in self.places)
+        given = {"labels": labels, "draft": str(draft), "sum": checksum(describe(self.exact))}
+        with duckdb.connect(":memory:") as connection:
+            connection.register("placed", columns)
+            try:
+                connection.execute(
+                    f"COPY (SELECT node, $labels[region + 1] AS region, {listed} FROM placed) "  # noqa: S608
+                    "TO $draft (FORMAT parquet, COMPRESSION zstd, KV_METADATA {mechanism: $sum})",
+                    given,
+                )
+            except duckdb.IOException as error:
+                raise OSError(0, "DuckDB cannot write there") from error
+
+
+def place_optimal(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Placement:
+    """The optimum of ``graph``; a place is a region and a depth, which is null where infinite.
+
+    Checked on every edge; made exact, which proves it.
+    """
+    deepest = [region.deepest for region in graph.regions.values() if region.deepest is not None]
+    weights = sum(min(depth, LONGEST) + 1 for depth in deepest) * len(graph.answers)
+    if weights > MOST_WEIGHTS:
+        raise InvalidGraph(
+            f"a mechanism file must have at most {MOST_WEIGHTS:,} weights, got {weights:,} for "
+            f"{len(graph.regions):,} regions and {len(graph.answers):,} answers; use fewer"
+        )
+    mechanism = optimal(graph, guarantee, boundary)
+    check = mechanism.check(every_edge=True)
+    if not check:
+        raise InvalidMechanism(f"neighbors must be close on every edge, but {check}")
+    depths = graph.depths
+    endless = np.isinf(depths)
+    column = np.ma.masked_array(np.where(endless, 0, depths).astype(np.int32), endless)
+    return Placement(graph, mechanism.exact(), {"depth": column}, _truth(mechanism))
+
+
+def _truth(mechanism: Mechanism) -> Floats:
+    graph = mechanism.graph
+    first = _first_choices(graph)[graph.region_numbers]
+    found: Floats = mechanism.table[mechanism.index, first]
+    return found
+
+
+def _first_choices(graph: RainbowGraph) -> NDArray[np.int64]:
+    """For each region the place of its first choice among the answers."""
+    place = {answer: number for number, answer in enumerate(graph.answers)}
+    return np.array([place[region.rainbow[0]] for region in graph.regions.values()])
+
+
+def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
+    """Proximity on ``graph``; a place is a margin for each answer, in columns ``margin ANSWER``.
+
+    Margins past the last weight are cut off there, so that none is infinite. Private for margins
+    that are 0 at the true answer only and change by at most 1 between neighbors, which is
+    checked on every edge. Memory: four bytes for each node and answer.
+    """
+    rule = proximity_weights(len(graph.answers), guarantee)
+    truth = _first_choices(graph)[graph.region_numbers]
+    edges = graph.edge_positions()
+    weights = np.array([0, *rule.steps], dtype=np.float64) / rule.total
+    others = np.zeros(len(graph))
+    places = {}
+    for number, answer in enumerate(graph.answers):
+        found = np.minimum(graph.distances(truth == number), len(rule.steps)).astype(np.int32)
+        jumps = np.abs(found[edges[:, 0]] - found[edges[:, 1]]) > 1
+        if jumps.any() or ((found == 0) != (truth == number)).any():
+            raise InvalidMechanism(
+                f"margins must change by at most 1 between neighbors, got a jump for {answer!r}"
+            )
+        places[f"margin {answer}"] = found
+        others += weights[found]
+
+    def locate(dataset: Any) -> dict[Any, int]:
+        at = graph.position(dataset)
+        margins = zip(graph.answers, places.values(), strict=True)
+        return {answer: int(margin[at]) for answer, margin in margins}
+
+    exact = ExactMechanism(guarantee, graph.answers, rule, locate=locate)
+    return Placement(graph, exact, places, 1.0 - others)
+
+
+def _ids(graph: RainbowGraph) -> NDArray[Any]:
+    """The nodes as one array of whole numbers."""
+    names = graph.datasets
+    if isinstance(names, Ids):
+        return names.array
+    if isinstance(names, range):
+        return np.arange(names.start, names.stop, dtype=np.int64)
+    raise InvalidGraph("places are written for nodes that are whole numbers, got others")

@@ -1,0 +1,1 @@
+"""What people see of values: colors, cards, progress."""

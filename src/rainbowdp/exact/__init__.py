@@ -1,0 +1,1 @@
+"""Mechanisms in integers: rules, rows, proofs and files."""

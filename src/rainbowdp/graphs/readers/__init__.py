@@ -1,0 +1,1 @@
+"""Graphs out of files."""

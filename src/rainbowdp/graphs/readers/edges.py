@@ -1,0 +1,137 @@
+"""Reading the edges of a graph from a file.
+
+``read_graph`` takes Parquet and CSV (``column_files``), ``.gr`` files (``gr_files``) and NumPy's
+``.npy``. Nodes are whole numbers, kept in 32 bits where they fit; what comes out goes to
+``RainbowGraph`` and ``nearest_sites`` as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import InvalidGraph
+from rainbowdp.graphs.edges import Edges, numbered
+from rainbowdp.graphs.readers.columns import SEPARATORS, ColumnFile
+from rainbowdp.graphs.readers.gr import read_gr
+
+ENDINGS = (".gr", ".gr.gz", ".gr.xz", ".npy", ".parquet", *SEPARATORS)
+
+
+def read_graph(
+    path: str | PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    weight: str | None = None,
+    nodes: int | None = None,
+) -> Edges:
+    """The edges in a file, by the ending of its name.
+
+    * ``.gr``, ``.gr.gz``, ``.gr.xz``: PACE or DIMACS; the nodes are 1, 2, … as its ``p`` line says.
+    * ``.parquet`` (also a folder or a glob), ``.csv``, ``.tsv`` and these with ``.gz``: two
+      columns, the ends of each edge. A text file may begin with a line of names. Where there are
+      more columns, ``columns`` names the two and ``weight`` the lengths.
+    * ``.npy``: an array of two columns, read as a memory map.
+
+    The nodes are the numbers that occur, or with ``nodes`` 0, 1, …, nodes − 1. Raises
+    ``InvalidGraph`` with the file and, where there is one, the line. Cost: one pass and one copy
+    of the pairs; a memory map whose nodes are 0, 1, 2, … is not copied at all.
+    """
+    ending = file_ending(path)
+    if ending.startswith(".gr"):
+        if columns or weight or nodes is not None:
+            raise InvalidGraph(
+                "a .gr file says by itself what its columns and nodes are, got columns, weight or "
+                "nodes as well; leave them out"
+            )
+        return read_gr(Path(path))
+    if ending == ".npy":
+        if columns or weight:
+            raise InvalidGraph(f"an .npy file has no names of columns, got some for {path}")
+        return _with_nodes(_npy(Path(path)), nodes, path, lambda row: f"row {row}")
+    return _table_edges(ColumnFile(path), columns, weight, nodes)
+
+
+def file_ending(path: str | PathLike[str], endings: Sequence[str] = ENDINGS) -> str:
+    """Which of the endings the name of a file has."""
+    found = next((ending for ending in endings if str(path).lower().endswith(ending)), None)
+    if found is None:
+        raise InvalidGraph(f"the name of a file must end in {', '.join(endings)}, got {path}")
+    return found
+
+
+def _npy(path: Path) -> NDArray[Any]:
+    array = load_npy(path)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise InvalidGraph(
+            f"an edge array must be of integers in two columns, got {array.dtype} of shape "
+            f"{array.shape} in {path}"
+        )
+    if array.dtype.kind == "i" and array.size and array.min() < 0:
+        row = int(np.flatnonzero((array < 0).any(axis=1))[0])
+        raise InvalidGraph(
+            f"nodes must be whole numbers from 0, got {array[row].tolist()} in {path}, row {row}"
+        )
+    return array
+
+
+def load_npy(path: Path) -> NDArray[Any]:
+    """An ``.npy`` file as a memory map."""
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, EOFError, ValueError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or "it is not, or was cut off"
+        raise InvalidGraph(f"an .npy file must be a whole array, got {path}: {why}") from None
+    return array
+
+
+def _with_nodes(
+    ids: NDArray[Any],
+    nodes: int | None,
+    path: str | PathLike[str],
+    where: Callable[[int], str],
+) -> Edges:
+    """The pairs with their names: the ids that occur, or all below ``nodes``."""
+    if nodes is None:
+        if not ids.size:
+            raise InvalidGraph(f"an edge file must have at least one edge, got none in {path}")
+        return numbered(ids)
+    if ids.size and ids.max() >= nodes:
+        row = int(np.flatnonzero((ids >= nodes).any(axis=1))[0])
+        raise InvalidGraph(
+            f"nodes must be whole numbers from 0 to {nodes - 1}, got {ids[row].max()} "
+            f"in {path}, {where(row)}"
+        )
+    return Edges(ids, range(nodes))
+
+
+def _table_edges(
+    file: ColumnFile, columns: Sequence[str] | None, weight: str | None, nodes: int | None
+) -> Edges:
+    names = file.columns
+    ends = list(names) if columns is None else list(columns)
+    if len(ends) != 2 or (columns is None and weight is not None):
+        raise InvalidGraph(
+            f"an edge file must have two columns, got {_listed(names)} in {file.path}; "
+            "say which two with columns"
+        )
+    for name in [*ends, weight] if weight else ends:
+        if name not in names:
+            raise InvalidGraph(
+                f"a column must be one of {_listed(names)} in {file.path}, got {name!r}"
+            )
+    ids = file.whole_numbers(ends).reshape(-1, 2)
+    edges = _with_nodes(ids, nodes, file.path, file.where)
+    if weight is None:
+        return edges
+    return replace(edges, weights=file.lengths(weight))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if names else "none"

@@ -1,0 +1,178 @@
+"""Which of given sites is nearest: regions of a map, and what each of them prefers.
+
+A site is a node. Every node belongs to the nearest site's region, a tie to the site listed first.
+The rainbow of a region is its own site first, then the others by their distance from it. A node
+that no site reaches is infinitely far from all of them, so that it goes to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import InvalidGraph
+from rainbowdp.graphs.edges import Edges, Ids, place_of, placed
+from rainbowdp.graphs.rainbows import Answer, Dataset, Rainbow
+from rainbowdp.guarantees.growth import Floats
+
+_UNCLAIMED = np.uint32(0xFFFFFFFF)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestSites:
+    """The nearest site of each node, as a number in ``names``, and how far it is."""
+
+    names: tuple[Answer, ...]
+    numbers: NDArray[np.uint32]
+    distances: Floats
+    rainbows: dict[Answer, Rainbow]
+
+    def __repr__(self) -> str:
+        return f"NearestSites({len(self.names)} sites, {len(self.numbers)} nodes)"
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The name of each node's site: what ``RainbowGraph`` takes as labels."""
+        whole = all(type(name) is int for name in self.names)
+        named = np.empty(len(self.names), dtype=np.int64 if whole else object)
+        named[:] = self.names
+        return named[self.numbers]
+
+    @property
+    def unreached(self) -> int:
+        """How many nodes no site reaches."""
+        return int(np.isinf(self.distances).sum())
+
+
+def nearest_sites(
+    edges: Any,
+    sites: Sequence[Dataset] | Mapping[Answer, Dataset],
+    *,
+    weighted: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> NearestSites:
+    """Label every node by its nearest site, and give every site its rainbow.
+
+    ``sites`` are nodes, or names with their nodes: ``{"Bellevue": 17, "Mount Sinai": 5000}``. A
+    distance counts edges, or with ``weighted`` adds up their weights, which a file or a SciPy
+    matrix brings. ``progress`` is called with numbers from 0 to 1. Cost: one search of the graph,
+    and one more for each site.
+
+    >>> from rainbowdp import RainbowGraph
+    >>> roads = [(0, 1), (1, 2), (2, 3), (3, 4)]
+    >>> near = nearest_sites(roads, {"north": 0, "south": 4})
+    >>> near.labels.tolist()
+    ['north', 'north', 'north', 'south', 'south']
+    >>> RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
+    RainbowGraph(5 datasets, 4 edges, 2 regions, 2 answers)
+    """
+    graph = placed(edges)
+    nodes = list(sites.values()) if isinstance(sites, Mapping) else list(sites)
+    names = tuple(sites) if isinstance(sites, Mapping) else tuple(nodes)
+    places = _places_of(graph, nodes)
+    roads = _Roads(graph, weighted)
+    distances = roads.distances(places)
+    numbers = roads.claims(distances, places)
+    between = np.empty((len(places), len(places)))
+    for number, place in enumerate(places):
+        between[number] = roads.distances([place])[places]
+        if progress is not None:
+            progress((number + 1) / len(places))
+    np.fill_diagonal(between, -1.0)  # the own site comes before another at no distance
+    order = np.argsort(between, axis=1, kind="stable")
+    rainbows = {
+        name: tuple(names[other] for other in row) for name, row in zip(names, order, strict=True)
+    }
+    return NearestSites(names, numbers, distances, rainbows)
+
+
+def _places_of(graph: Edges, nodes: Sequence[Dataset]) -> list[int]:
+    if not nodes:
+        raise InvalidGraph("a map needs at least one site, got none")
+    names = graph.names
+    assert names is not None
+    if isinstance(names, range | Ids):
+        found = [place_of(names, int(n)) if _is_whole(n) else None for n in nodes]
+    else:
+        where = {name: place for place, name in enumerate(names)}
+        found = [where.get(node) for node in nodes]
+    places = [place for place in found if place is not None]
+    if len(places) < len(nodes):
+        stray = nodes[found.index(None)]
+        raise InvalidGraph(f"a site must be a node of the graph, got {stray!r}")
+    if len(set(places)) < len(places):
+        twice = next(node for node in nodes if nodes.count(node) > 1)
+        raise InvalidGraph(f"sites must be different nodes, got {twice!r} twice")
+    return places
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _checked_lengths(weights: NDArray[Any] | None) -> Floats:
+    if weights is None:
+        raise InvalidGraph(
+            "weighted distances need weights, got edges without; read them from a file or a matrix"
+        )
+    if weights.dtype.kind not in "iuf" or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise InvalidGraph("weights must be finite numbers from 0, got others")
+    return weights.astype(np.float64)
+
+
+class _Roads:
+    """Edges in both directions, in compressed rows; parallel ones stay side by side."""
+
+    def __init__(self, graph: Edges, weighted: bool) -> None:
+        from scipy import sparse
+
+        assert graph.names is not None
+        pairs, size = np.asarray(graph.pairs), len(graph.names)
+        ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
+        count = len(ends)
+        # Sorted by counting, with the edge's number as the column, so that nothing is added up.
+        incidence = sparse.csr_array(
+            (np.ones(count, dtype=np.bool_), (ends, np.arange(count))), shape=(size, count)
+        )
+        opposite = np.concatenate([pairs[:, 1], pairs[:, 0]])[incidence.indices]
+        lengths = np.ones(count)
+        if weighted:
+            lengths = np.tile(_checked_lengths(graph.weights), 2)[incidence.indices]
+        targets = opposite.astype(incidence.indices.dtype)
+        self.matrix = sparse.csr_array((lengths, targets, incidence.indptr), shape=(size, size))
+
+    def distances(self, places: Sequence[int]) -> Floats:
+        """From each node to the nearest of ``places``, infinite where there is no way."""
+        from scipy.sparse.csgraph import dijkstra
+
+        found: Floats = dijkstra(self.matrix, indices=list(places), min_only=True)
+        return found
+
+    def claims(self, distances: Floats, places: Sequence[int]) -> NDArray[np.uint32]:
+        """For each node the first of ``places`` that is as near as any.
+
+        An edge u → v is *tight* when it is the end of a shortest way to v. Who reaches v over
+        tight edges is nearest to it, so the places claim what they reach, the first one first:
+        a node claimed before closes no way, for whoever passes it has lost the nodes behind it too.
+        """
+        starts, targets, lengths = self.matrix.indptr, self.matrix.indices, self.matrix.data
+        tight = np.repeat(distances, np.diff(starts)) + lengths == distances[targets]
+        tight &= np.isfinite(distances[targets])
+        offsets = np.append(0, np.cumsum(tight))[starts]
+        targets = targets[tight]
+        owner = np.full(len(distances), _UNCLAIMED)
+        for number, place in enumerate(places):
+            front = np.array([place] if owner[place] == _UNCLAIMED else [], dtype=np.int64)
+            while front.size:
+                owner[front] = number
+                counts = offsets[front + 1] - offsets[front]
+                ends = np.cumsum(counts)
+                inside = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+                reached = targets[np.repeat(offsets[front], counts) + inside]
+                front = np.unique(reached[owner[reached] == _UNCLAIMED]).astype(np.int64)
+        owner[owner == _UNCLAIMED] = 0  # infinitely far from all: a tie
+        return owner

@@ -1,0 +1,460 @@
+"""What is promised between neighboring datasets.
+
+A guarantee is a trade-off curve f: whoever guesses which of two neighboring datasets an answer
+came from, with false alarms at rate x, misses at a rate of at least f(x). Here it is kept as
+φ(s) = 1 − f(s), concave and increasing, because of what φ does to a mechanism: if an answer set
+has probability s on a dataset, it has at most φ(s) on a neighbor, and the best distribution one
+step deeper has prefix sums φ(s_1), …, φ(s_q). See ``docs/theory.md`` for the proofs.
+
+======================  ==========================================================
+``step(s)``             φ(s)
+``grow(s, depth)``      φ applied ``depth`` times
+``ungrow(s, depth)``    the least prefix sum that grows to ``s``
+``rows(row, depth)``    the best distribution ``depth`` steps away from ``row``
+``excess(p, q)``        how far two distributions are from being close
+======================  ==========================================================
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rainbowdp.display import cards
+from rainbowdp.errors import InvalidDistribution, InvalidGuarantee, RainbowError
+from rainbowdp.guarantees.growth import SATURATED, Coefficients, Floats, Line, advance, rows
+from rainbowdp.numeric.quantity import (
+    Number,
+    ball,
+    exact,
+    exact_distribution,
+    first_integer_above,
+    refine,
+)
+
+if TYPE_CHECKING:
+    from flint import arb
+
+ROUNDING = 1e-12  # the relative accuracy of every probability this package computes
+UNDERFLOW = 2.3e-308  # a smaller float may stand for anything up to this
+SMALLEST_EPSILON = Fraction(1, 10**100)
+LARGEST_EPSILON = 700  # e^700 is the last round number that a float can hold
+SMALLEST_DELTA = Fraction(1, 10**300)
+
+FloatOrArray: TypeAlias = Any  # a float for scalar input, otherwise an array
+
+
+class Excess(float):
+    """By how much two distributions break a guarantee: 0.0 when they are close.
+
+    The number is max over sets S of answers, in both directions, of P(S) − φ(Q(S)); for
+    (ε,δ) this is P(S) − e^ε·Q(S) − δ. ``answers`` are the positions in the set that attains it,
+    and ``first`` says whether the first distribution is the one with too much mass there.
+    """
+
+    answers: tuple[int, ...]
+    first: bool
+
+    def __new__(cls, value: float, answers: Iterable[int] = (), first: bool = True) -> Excess:
+        """Make the number ``value`` with its proof."""
+        self = super().__new__(cls, value)
+        self.answers = tuple(int(a) for a in answers)
+        self.first = first
+        return self
+
+    def __repr__(self) -> str:
+        if not self:
+            return "Excess(0.0)"
+        return f"Excess({float(self):.6g}, answers={self.answers}, first={self.first})"
+
+
+class Guarantee(ABC):
+    """A symmetric trade-off curve; use ``DP``, ``GaussianDP`` or ``TradeOff``."""
+
+    @abstractmethod
+    def _advance(self, s: Floats, r: Floats, depth: Floats) -> tuple[Floats, Floats]:
+        """(φ^depth(s), 1 − φ^depth(s)) where r = 1 − s; arrays of one shape."""
+
+    @abstractmethod
+    def _rows(self, row: Sequence[Fraction], depths: Floats) -> Floats:
+        """The rows at finite whole ``depths``, entries right to 1e-12 relatively."""
+
+    @property
+    @abstractmethod
+    def moves(self) -> bool:
+        """Whether φ is anything but the identity."""
+
+    @property
+    @abstractmethod
+    def _lifts_zero(self) -> bool:
+        """Whether φ(0) > 0."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Only what the guarantee was made of; the rest is found again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    def _repr_html_(self) -> str:
+        level = np.linspace(0.0, 1.0, 65)
+        points = zip(level.tolist(), (1.0 - self.step(level)).tolist(), strict=True)
+        return cards.card(self, cards.curve(points), "misses by false alarms")
+
+    @abstractmethod
+    def _violations(
+        self, p: Floats, q: Floats, rounding: float
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Max over S of p(S) − φ(q(S)), zero within rounding, and that set, for each pair."""
+
+    def step(self, s: ArrayLike) -> FloatOrArray:
+        """φ(s): the largest probability that a set of probability ``s`` may have on a neighbor.
+
+        >>> DP.from_ratio(2, 1).step([0.25, 0.5])
+        array([0.5 , 0.75])
+        """
+        return self.grow(s, 1)
+
+    def grow(self, s: ArrayLike, depth: ArrayLike) -> FloatOrArray:
+        """φ applied ``depth`` times to the prefix sums ``s``, in closed form.
+
+        Both arguments broadcast; ``depth`` holds whole numbers from 0 or infinity, for which
+        the limit is returned. Cost: a few operations an entry, whatever the depth.
+
+        >>> DP.from_ratio(2, 1).grow(0.25, [0, 1, 2, 1_000_000])
+        array([0.25, 0.5 , 0.75, 1.  ])
+        """
+        prefix, depths, scalar = _prefix_and_depth(s, depth)
+        grown, _ = self._advance(prefix, 1.0 - prefix, depths)
+        return grown.item() if scalar else grown
+
+    def ungrow(self, s: ArrayLike, depth: ArrayLike) -> FloatOrArray:
+        """The least u with ``grow(u, depth) >= s``: the generalized inverse of ``grow``.
+
+        A trade-off curve that is its own inverse makes this 1 − grow(1 − s, depth).
+
+        >>> DP.from_ratio(2, 1).ungrow([0.75, 1.0], 2)
+        array([0.25, 1.  ])
+        """
+        prefix, depths, scalar = _prefix_and_depth(s, depth)
+        _, shrunk = self._advance(1.0 - prefix, prefix, depths)
+        return shrunk.item() if scalar else shrunk
+
+    def rows(self, row: Sequence[Number] | NDArray[Any], depth: ArrayLike) -> Floats:
+        """The greatest distribution that may stand ``depth`` steps away from ``row``.
+
+        ``row`` is in preference order, most preferred first, and so is the result, with one
+        row more for each depth. Greatest is meant in the dominance order: no distribution
+        reachable under the guarantee has a larger prefix sum anywhere (theory, Theorem 2).
+        Every entry above 1e-300 is right to a relative error of 1e-12.
+
+        >>> DP.from_ratio(2, 1).rows([0.2, 0.3, 0.5], [0, 1, 2])
+        array([[0.2  , 0.3  , 0.5  ],
+               [0.4  , 0.35 , 0.25 ],
+               [0.7  , 0.175, 0.125]])
+        """
+        if isinstance(row, str) or not hasattr(row, "__len__"):
+            raise InvalidDistribution(f"a row must be a sequence of probabilities, got {row!r}")
+        depths, start = _depths(depth), exact_distribution(list(row))
+        distinct, inverse = np.unique(depths.reshape(-1), return_inverse=True)
+        found = np.empty((len(distinct), len(start)))
+        endless = np.isinf(distinct)
+        found[~endless] = self._rows(start, distinct[~endless])
+        if endless.any():
+            limits = [self._limit(s) for s in itertools.accumulate(start)]
+            ends = itertools.pairwise([Fraction(0), *limits])
+            found[endless] = [float(high - low) for low, high in ends]
+        return found[inverse].reshape(*depths.shape, len(start))
+
+    def _limit(self, s: Fraction) -> Fraction:
+        """φ applied for ever: a point that moves at all ends at 1, since φ is concave."""
+        return Fraction(1) if self.moves and (s > 0 or self._lifts_zero) else s
+
+    def excess(self, p: ArrayLike, q: ArrayLike, *, rounding: float = ROUNDING) -> Excess:
+        """The largest violation over all sets of answers in both directions, with its set.
+
+        Probabilities are taken to be known to a relative error of ``rounding``; what could be
+        rounding alone counts as no violation. Give ``rounding=0`` to take floats at face value.
+
+        >>> DP.from_ratio(2, 1).excess([0.5, 0.5], [0.25, 0.75])
+        Excess(0.0)
+        >>> DP.from_ratio(2, 1).excess([0.5, 0.5], [0.85, 0.15])
+        Excess(0.2, answers=(1,), first=True)
+        """
+        if not 0 <= rounding < 1:
+            raise RainbowError(f"rounding must be in [0, 1), got rounding={rounding!r}")
+        first, second = _float_distribution(p), _float_distribution(q)
+        if first.shape != second.shape:
+            raise InvalidDistribution(
+                "two distributions must be over the same answers, "
+                f"got {first.size} and {second.size} probabilities"
+            )
+        pair = first[None, :], second[None, :]
+        forth, forth_set = self._violations(*pair, rounding)
+        back, back_set = self._violations(*pair[::-1], rounding)
+        if max(forth[0], back[0]) == 0:
+            return Excess(0.0)
+        if forth[0] >= back[0]:
+            return Excess(forth[0], np.flatnonzero(forth_set[0]))
+        return Excess(back[0], np.flatnonzero(back_set[0]), first=False)
+
+    def excesses(self, p: Floats, q: Floats, *, rounding: float = ROUNDING) -> Floats:
+        """``excess`` for each pair of rows of two arrays of checked distributions."""
+        forth, _ = self._violations(p, q, rounding)
+        back, _ = self._violations(q, p, rounding)
+        return np.maximum(forth, back)
+
+
+class PiecewiseLinear(Guarantee):
+    """A guarantee whose φ is the minimum of finitely many lines."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether φ is anything but the identity."""
+        line = self.lines[0]
+        return line.slope_less_one != 0 or line.rises
+
+    @property
+    def _lifts_zero(self) -> bool:
+        return self.lines[0].rises
+
+    @property
+    @abstractmethod
+    def lines(self) -> tuple[Line, ...]:
+        """The pieces of φ from left to right, slopes falling."""
+
+    def _advance(self, s: Floats, r: Floats, depth: Floats) -> tuple[Floats, Floats]:
+        return advance(self.lines, s, r, depth)
+
+    def _rows(self, row: Sequence[Fraction], depths: Floats) -> Floats:
+        return rows(self.lines, row, depths)
+
+    def _violations(
+        self, p: Floats, q: Floats, rounding: float
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        # A line of slope below one says of S what its mirror image says of the complement, the
+        # other way round; so the steep lines suffice, and for each the best set is explicit.
+        worst = np.zeros(len(p))
+        sets = np.zeros(p.shape, dtype=np.bool_)
+        for line in self.lines:
+            if line.slope < 1:
+                continue
+            gap = p - line.slope * q
+            noise = rounding * (p + line.slope * q) + (line.slope * UNDERFLOW if rounding else 0.0)
+            chosen = gap > noise  # term by term: rounding in one must not hide another
+            violation = np.where(chosen, gap, 0.0).sum(axis=1) - line.rise
+            doubt = np.where(chosen, noise, 0.0).sum(axis=1) if line.rise else 0.0
+            larger = (violation > doubt) & (violation > worst)
+            worst[larger] = violation[larger]
+            sets[larger] = chosen[larger]
+        return worst, sets
+
+
+@dataclass(frozen=True, repr=False)
+class DP(PiecewiseLinear):
+    """(ε,δ)-differential privacy: P(S) ≤ e^ε·Q(S) + δ for all sets S, in both directions.
+
+    φ(s) = min{1, e^ε·s + δ, 1 − (1 − s − δ)/e^ε}; the two slopes meet at
+    θ = (1 − δ)/(e^ε + 1). (The operator printed in the paper is another one and breaks the
+    promise when δ > 0; see ``docs/theory.md``, Erratum.)
+
+    ``epsilon`` is 0 or in [1e-100, 700], ``delta`` 0 or in [1e-300, 1]. A float is taken as
+    exactly the binary fraction it is; give a string, ``Decimal`` or ``Fraction`` for an exact
+    decimal, and ``DP.from_ratio(6, 5)`` for e^ε = 6/5.
+
+    >>> DP(1), DP("0.1", delta=1e-6), DP.from_ratio(6, 5)
+    (DP(epsilon=1), DP(epsilon=0.1, delta=1e-06), DP.from_ratio(6, 5))
+    """
+
+    exact_epsilon: Fraction | None
+    exact_delta: Fraction
+    exact_ratio: Fraction | None
+
+    def __init__(self, epsilon: Number, delta: Number = 0) -> None:
+        value = exact(epsilon, "epsilon", InvalidGuarantee)
+        if not 0 <= value <= LARGEST_EPSILON:
+            raise InvalidGuarantee(
+                f"epsilon must be in [0, {LARGEST_EPSILON}], got epsilon={epsilon}"
+            )
+        if 0 < value < SMALLEST_EPSILON:
+            raise InvalidGuarantee(
+                f"epsilon must be 0 or at least 1e-100, got epsilon={epsilon}; use 0"
+            )
+        self._fill(value, delta, Fraction(1) if value == 0 else None)
+
+    @classmethod
+    def from_ratio(cls, numerator: Number, denominator: Number = 1, *, delta: Number = 0) -> DP:
+        """The guarantee with e^ε = numerator/denominator exactly."""
+        top = exact(numerator, "numerator", InvalidGuarantee)
+        bottom = exact(denominator, "denominator", InvalidGuarantee)
+        if bottom <= 0 or not _is_ratio(top / bottom):
+            raise InvalidGuarantee(
+                "the ratio e^epsilon must be 1 or in [1 + 1e-100, e^700], "
+                f"got {numerator if denominator == 1 else f'{numerator}/{denominator}'}"
+            )
+        self = object.__new__(cls)
+        ratio = top / bottom
+        self._fill(Fraction(0) if ratio == 1 else None, delta, ratio)
+        return self
+
+    def _fill(self, epsilon: Fraction | None, delta: Number, ratio: Fraction | None) -> None:
+        exact_delta = exact(delta, "delta", InvalidGuarantee)
+        if not 0 <= exact_delta <= 1:
+            raise InvalidGuarantee(f"delta must be in [0, 1], got delta={delta}")
+        if 0 < exact_delta < SMALLEST_DELTA:
+            raise InvalidGuarantee(f"delta must be 0 or at least 1e-300, got delta={delta}; use 0")
+        object.__setattr__(self, "exact_epsilon", epsilon)
+        object.__setattr__(self, "exact_delta", exact_delta)
+        object.__setattr__(self, "exact_ratio", ratio)
+
+    def __repr__(self) -> str:
+        delta = f"delta={float(self.delta):.12g}" if self.delta else ""
+        if self.exact_ratio is not None and self.exact_ratio != 1:
+            inside = f"{self.exact_ratio.numerator}, {self.exact_ratio.denominator}"
+            return f"DP.from_ratio({inside}{', ' + delta if delta else ''})"
+        return f"DP(epsilon={self.epsilon:.12g}{', ' + delta if delta else ''})"
+
+    def __str__(self) -> str:
+        if self.exact_ratio is not None and self.exact_ratio != 1:
+            epsilon = f"log({self.exact_ratio})"
+        else:
+            epsilon = f"{self.epsilon:.12g}"
+        return f"({epsilon}, {self.delta:.12g})-DP" if self.delta else f"{epsilon}-DP"
+
+    @cached_property
+    def epsilon(self) -> float:
+        """ε as the nearest float."""
+        if self.exact_epsilon is not None:
+            return float(self.exact_epsilon)
+        return refine(lambda: self.ratio_ball().log())
+
+    @cached_property
+    def delta(self) -> float:
+        """δ as the nearest float."""
+        return float(self.exact_delta)
+
+    @cached_property
+    def ratio(self) -> float:
+        """e^ε as the nearest float."""
+        return refine(self.ratio_ball)
+
+    def ratio_ball(self) -> arb:
+        """e^ε as a ball of the current precision."""
+        if self.exact_ratio is not None:
+            return ball(self.exact_ratio)
+        assert self.exact_epsilon is not None
+        return ball(self.exact_epsilon).exp()
+
+    @property
+    def threshold(self) -> float:
+        """θ = (1 − δ)/(e^ε + 1), where growth turns into saturation."""
+        return (1 - self.delta) / (self.ratio + 1)
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """φ as lines: growth below θ, saturation above, then certainty."""
+        delta = self.exact_delta
+        if delta == 1:
+            return (SATURATED,)
+
+        def flat() -> Coefficients:
+            return Coefficients(ball(Fraction(1)), *map(ball, (delta, delta, 1 - delta, delta)))
+
+        def low() -> Coefficients:
+            e, d = self.ratio_ball(), ball(delta)
+            return Coefficients(e, d, e - 1 + d, (1 - d) / (e + 1), (e + d) / (e + 1))
+
+        def high() -> Coefficients:
+            e, d = self.ratio_ball(), ball(delta)
+            return Coefficients(1 / e, (e - 1 + d) / e, d / e, ball(1 - delta), d)
+
+        moving = (Line(flat),) if self.exact_ratio == 1 else (Line(low), Line(high))
+        return (*moving, SATURATED) if delta else moving
+
+    def phase_change(self, s: ArrayLike) -> FloatOrArray:
+        """τ: the first depth at which a prefix sum that starts at ``s`` exceeds θ.
+
+        Infinite where it never does (s = 0 and δ = 0). Decided exactly, ties included.
+
+        >>> DP.from_ratio(6, 5).phase_change([0.0005, 0.0086, 0.145, 0.4177, 1.0])
+        array([38., 22.,  7.,  1.,  0.])
+        """
+        prefix, _, scalar = _prefix_and_depth(s, 0)
+        change = np.array([self._phase_change(Fraction(float(x))) for x in prefix.reshape(-1)])
+        return change.item() if scalar else change.reshape(prefix.shape)
+
+    def _phase_change(self, s: Fraction) -> float:
+        delta = self.exact_delta
+        if self.exact_ratio == 1:
+            if s > (1 - delta) / 2:
+                return 0.0
+            return math.inf if delta == 0 else float(((1 - delta) / 2 - s) // delta + 1)
+        if s == 0 and delta == 0:
+            return math.inf
+
+        def crossing() -> arb:
+            e, d = self.ratio_ball(), ball(delta)
+            start = ball(s) + d / (e - 1)
+            return (((1 - d) / (e + 1) - ball(s)) / start).log1p() / e.log()
+
+        return float(max(0, first_integer_above(crossing)))
+
+
+def _is_ratio(ratio: Fraction) -> bool:
+    largest = Fraction(math.exp(LARGEST_EPSILON))
+    return ratio == 1 or 1 + SMALLEST_EPSILON <= ratio <= largest
+
+
+def _float_distribution(values: ArrayLike) -> Floats:
+    row = np.asarray(values)
+    if row.ndim != 1:
+        raise InvalidDistribution(
+            f"a distribution must be one row of probabilities, got {row.ndim} dimensions"
+        )
+    return np.array([float(p) for p in exact_distribution(row.tolist())])
+
+
+def _depths(depth: ArrayLike) -> Floats:
+    depths = np.asarray(depth)
+    try:
+        if depths.dtype == object:  # integers beyond every float are as good as infinite
+            whole = [math.inf if abs(n) > 10**300 else float(n) for n in depths.reshape(-1)]
+            depths = np.array(whole).reshape(depths.shape)
+        depths = depths.astype(np.float64)
+    except (TypeError, ValueError):
+        raise RainbowError(
+            f"depth must be a whole number from 0 or infinity, got depth={depth!r}"
+        ) from None
+    wrong = ~((depths >= 0) & (np.floor(depths) == depths))
+    if wrong.any():
+        value = depths[wrong].flat[0]
+        raise RainbowError(
+            f"depth must be a whole number from 0 or infinity, got depth={value:.17g}"
+        )
+    return depths
+
+
+def _prefix_and_depth(s: ArrayLike, depth: ArrayLike) -> tuple[Floats, Floats, bool]:
+    try:
+        prefix = np.asarray(s, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidDistribution(f"a prefix sum must be a number in [0, 1], got {s!r}") from None
+    depths = _depths(depth)
+    wrong = ~((prefix >= 0) & (prefix <= 1))
+    if wrong.any():
+        value = prefix[wrong].flat[0]
+        raise InvalidDistribution(f"a prefix sum must be in [0, 1], got {value:.17g}")
+    scalar = prefix.ndim == 0 and depths.ndim == 0
+    try:
+        prefix, depths = np.broadcast_arrays(prefix, depths)
+    except ValueError:
+        raise RainbowError(
+            f"prefix sums and depths must broadcast, got shapes {prefix.shape} and {depths.shape}"
+        ) from None
+    return np.ascontiguousarray(prefix), np.ascontiguousarray(depths), scalar

@@ -1,0 +1,88 @@
+"""Rational trade-off curves on the safe side of a guarantee.
+
+An exact mechanism is built against a polygon with rational knots that lies nowhere below the
+trade-off curve it stands for, so whoever keeps the polygon keeps the guarantee.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.gaussian import GaussianDP, lower_tail, score
+from rainbowdp.guarantees.trade_off import Point, TradeOff
+from rainbowdp.numeric.quantity import ball, dyadic, precision
+
+if TYPE_CHECKING:
+    pass
+
+RATIO_BITS = 128  # how closely a rational approaches e^ε from below
+_GAUSSIAN_KNOTS = 512
+_GAUSSIAN_REACH = 12  # standard deviations; beyond them the polygon is a chord
+
+
+def safe_curve(guarantee: Guarantee) -> TradeOff:
+    """A rational polygon that is at least as strict as ``guarantee``.
+
+    >>> safe_curve(DP.from_ratio(2, 1)).knots == TradeOff([(0, 1), ("1/3", "1/3"), (1, 0)]).knots
+    True
+    """
+    if isinstance(guarantee, TradeOff):
+        return guarantee
+    if isinstance(guarantee, DP):
+        return _dp_curve(ratio_below(guarantee), guarantee.exact_delta)
+    if isinstance(guarantee, GaussianDP):
+        return _gaussian_curve(guarantee)
+    raise InvalidGuarantee(f"exact rows need DP, GaussianDP or TradeOff, got {guarantee!r}")
+
+
+def ratio_below(guarantee: DP) -> Fraction:
+    """A rational at most e^ε, within a relative 2^-126 of it."""
+    if guarantee.exact_ratio is not None:
+        return guarantee.exact_ratio
+    with precision(RATIO_BITS + 64):
+        low = dyadic(guarantee.ratio_ball().lower())
+    scale = 1 << RATIO_BITS
+    return max(Fraction(1), Fraction(low.numerator * scale // low.denominator, scale))
+
+
+def _dp_curve(ratio: Fraction, delta: Fraction) -> TradeOff:
+    if delta == 1:
+        return TradeOff([(0, 0), (1, 0)])
+    theta = (1 - delta) / (ratio + 1)
+    ends = [(Fraction(0), 1 - delta), (1 - delta, Fraction(0)), (Fraction(1), Fraction(0))]
+    return TradeOff(sorted({*ends, (theta, theta)}))
+
+
+def _gaussian_curve(guarantee: GaussianDP) -> TradeOff:
+    """The lower hull of points above the curve and of their mirror images.
+
+    A convex curve lies below every chord between points above it; and if y ≥ f(x) then
+    f(y) ≤ f(f(x)) = x, so mirror images are above the curve too.
+    """
+    mu = guarantee.exact_mu
+    points = {(Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))}
+    last = -mu / 2  # the curve crosses the diagonal at Φ(−μ/2)
+    first = min(last, Fraction(0)) - _GAUSSIAN_REACH
+    for number in range(_GAUSSIAN_KNOTS + 1):
+        at = first + (last - first) * number / _GAUSSIAN_KNOTS
+        with precision(128):
+            x = dyadic(lower_tail(ball(at)).upper())
+            y = dyadic(lower_tail(-(score(x) + ball(mu))).upper())
+        if 0 < x < 1 and 0 < y < 1:
+            points |= {(x, y), (y, x)}
+    return TradeOff(_lower_hull(sorted(points)))
+
+
+def _lower_hull(points: list[Point]) -> list[Point]:
+    hull: list[Point] = []
+    for x, y in points:
+        while len(hull) >= 2:
+            (x0, y0), (x1, y1) = hull[-2:]
+            if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):
+                break
+            hull.pop()
+        hull.append((x, y))
+    return hull

@@ -1,0 +1,1 @@
+"""Mechanisms on graphs."""

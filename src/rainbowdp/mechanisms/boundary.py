@@ -1,0 +1,145 @@
+"""Boundary conditions: what the mechanism does on the boundary of each region.
+
+A condition is homogeneous: one distribution for all boundary datasets of a region. It is valid
+when the distributions of every two regions that touch are close under the guarantee.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from rainbowdp.errors import InvalidBoundary
+from rainbowdp.graphs.graph import Label, RainbowGraph, Region
+from rainbowdp.graphs.rainbows import Answer, in_order
+from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.growth import Floats
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Two touching regions whose distributions are not close, and the answers that prove it."""
+
+    regions: tuple[Region, Region]  # the first gives the answers too often
+    answers: tuple[Answer, ...]
+    excess: float
+
+    def __str__(self) -> str:
+        more, less = (region.name for region in self.regions)
+        return (
+            f"{{{', '.join(str(a) for a in self.answers)}}} is too likely in region ({more}) "
+            f"beside region ({less}), by {self.excess:.6g}"
+        )
+
+
+class BoundaryCondition:
+    """One distribution for the boundary of each region of a graph.
+
+    ``conditions`` maps region labels to distributions, each either a mapping {answer: probability}
+    or a sequence in the region's own preference order; or it is a single such sequence, used in
+    every region. Regions without boundary need none.
+
+    >>> graph = RainbowGraph([(0, 1)], [("yes", "no"), ("no", "yes")])
+    >>> condition = BoundaryCondition(graph, (0.75, 0.25))
+    >>> condition[("no", "yes")]
+    {'no': 0.75, 'yes': 0.25}
+    """
+
+    def __init__(
+        self,
+        graph: RainbowGraph,
+        conditions: Mapping[Label, Any] | Sequence[Any] | Floats | BoundaryCondition,
+    ) -> None:
+        self.graph = graph
+        if isinstance(conditions, BoundaryCondition):
+            carried = conditions
+            conditions = {label: carried.exact(label) for label in carried.exact_rows}
+        needed = [r for r in graph.regions.values() if r.deepest is not None]
+        if isinstance(conditions, Mapping):
+            stray = next((label for label in conditions if label not in graph.regions), None)
+            if stray is not None:
+                raise InvalidBoundary(
+                    f"a boundary condition must name regions of the graph, got {stray!r}; "
+                    "graph.regions lists them"
+                )
+            for region in needed:
+                if region.label not in conditions:
+                    raise InvalidBoundary(
+                        "every region that touches another needs a boundary condition, "
+                        f"got none for region ({region.name})"
+                    )
+        self.exact_rows: dict[Label, tuple[Fraction, ...]] = {
+            region.label: in_order(
+                conditions[region.label] if isinstance(conditions, Mapping) else conditions,
+                region.rainbow,
+            )
+            for region in needed
+        }
+
+    @classmethod
+    def symmetric(cls, graph: RainbowGraph, guarantee: Guarantee) -> BoundaryCondition:
+        """The first choice as often as possible when all others share the rest equally.
+
+        (a, b, …, b) with a = φ(b) and a + (q−1)·b = 1; for (ε,δ) this is b = (1−δ)/(e^ε+q−1).
+        Valid on every graph, since two such rows differ at most by exchanging a and one b; the
+        best homogeneous condition for the first choice where all q regions touch each other.
+        """
+        others = len(graph.answers) - 1
+        b = _equal_share(guarantee, others)
+        return cls(graph, (1.0 - others * b, *[b] * others))
+
+    def __repr__(self) -> str:
+        return f"BoundaryCondition({len(self.exact_rows)} regions)"
+
+    def __getitem__(self, label: Label) -> dict[Answer, float]:
+        return {answer: float(p) for answer, p in self.exact(label).items()}
+
+    def exact(self, label: Label) -> dict[Answer, Fraction]:
+        """{answer: exact probability} on the boundary of region ``label``."""
+        rainbow = self.graph.regions[label].rainbow
+        return dict(zip(rainbow, self.exact_rows[label], strict=True))
+
+    def clashes(self, guarantee: Guarantee) -> tuple[Clash, ...]:
+        """Every pair of touching regions that breaks the guarantee; empty when valid."""
+        found = []
+        for first, second in self.graph.touching:
+            pair = (self[first], self[second])
+            rows = [[row[answer] for answer in self.graph.answers] for row in pair]
+            excess = guarantee.excess(*rows)
+            if excess > 0:
+                answers = tuple(self.graph.answers[a] for a in excess.answers)
+                order = (first, second) if excess.first else (second, first)
+                more, less = (self.graph.regions[label] for label in order)
+                found.append(Clash((more, less), answers, float(excess)))
+        return tuple(found)
+
+    def validate(self, guarantee: Guarantee) -> None:
+        """Raise ``InvalidBoundary`` naming the worst pair unless the condition is valid."""
+        clashes = self.clashes(guarantee)
+        if clashes:
+            worst = max(clashes, key=lambda clash: clash.excess)
+            more = f" ({len(clashes)} pairs fail in all)" if len(clashes) > 1 else ""
+            raise InvalidBoundary(
+                f"a boundary condition must be {guarantee} where regions touch, but {worst}{more}"
+            )
+
+
+def _equal_share(guarantee: Guarantee, others: int) -> float:
+    """The b with φ(b) + others·b = 1."""
+    if others == 0:
+        return 0.0
+    if isinstance(guarantee, PiecewiseLinear):
+        # φ is the least of its lines, so b is the largest of their solutions.
+        return max((1.0 - line.rise) / (line.slope + others) for line in guarantee.lines)
+    low, high = 0.0, 1.0 / (others + 1)  # φ(s) ≥ s puts the root at or below 1/q
+    for _ in range(1100):
+        middle = math.sqrt(low * high) if low > 0 else high / 2
+        if not low < middle < high:
+            break
+        low, high = (
+            (middle, high) if guarantee.step(middle) + others * middle < 1 else (low, middle)
+        )
+    return high

@@ -1,0 +1,119 @@
+"""Answers from an interval, smaller ones preferred: the finite theory in the limit.
+
+With answers in [0, 1] and smaller ones preferred, prefix sums become the distribution function F,
+dominance is first-order stochastic dominance, and Theorem 1 holds with {answer ≤ x} in the place
+of prefixes: the best distribution t steps deeper is F_t(x) = φᵗ(F_0(x)). Where φ(0) > 0, as under
+(ε,δ), an atom appears at the best end. Drawn by quantiles: F_0⁻¹(φ⁻ᵗ(U)) for a uniform U.
+
+>>> from rainbowdp import DP
+>>> deeper = Continuous(DP.from_ratio(2, 1), cdf=lambda x: x, quantile=lambda u: u, depth=1)
+>>> deeper.cdf(0.25), deeper.quantile(0.5)
+(0.5, 0.25)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rainbowdp.errors import InvalidDistribution
+from rainbowdp.exact.mechanism import BITS, Weights, ladder, on_grid
+from rainbowdp.guarantees.dp import FloatOrArray, Guarantee
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.guarantees.polygons import safe_curve
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """The best distribution on [0, 1], ``depth`` steps from one with the given functions.
+
+    ``cdf`` and ``quantile`` are the boundary's distribution function and its inverse; both must
+    take arrays. The inverse is the generalized one: the least x with cdf(x) ≥ u.
+    """
+
+    guarantee: Guarantee
+    base: Callable[[Any], Any]
+    base_quantile: Callable[[Any], Any]
+    depth: int
+
+    def __init__(
+        self,
+        guarantee: Guarantee,
+        *,
+        cdf: Callable[[Any], Any],
+        quantile: Callable[[Any], Any],
+        depth: int = 0,
+    ) -> None:
+        for name, value in (
+            ("guarantee", guarantee),
+            ("base", cdf),
+            ("base_quantile", quantile),
+            ("depth", depth),
+        ):
+            object.__setattr__(self, name, value)
+        ends = np.asarray(cdf(np.array([0.0, 0.25, 0.5, 0.75, 1.0])), dtype=np.float64)
+        if not (np.all(np.diff(ends) >= 0) and ends[0] >= 0 and abs(ends[-1] - 1) <= 1e-12):
+            raise InvalidDistribution(
+                f"a distribution function on [0, 1] must rise to 1, got {ends.tolist()} at its "
+                "quarters"
+            )
+
+    def cdf(self, x: ArrayLike) -> FloatOrArray:
+        """P(answer ≤ x); the jump at 0 is the atom at the best end."""
+        points = np.asarray(x, dtype=np.float64)
+        start = np.clip(np.asarray(self.base(points), dtype=np.float64), 0.0, 1.0)
+        grown = np.where(points < 0, 0.0, self.guarantee.grow(start, self.depth))
+        return grown.item() if points.ndim == 0 else grown
+
+    def quantile(self, u: ArrayLike) -> FloatOrArray:
+        """The least x with cdf(x) ≥ u."""
+        start = self.guarantee.ungrow(u, self.depth)
+        found = np.asarray(self.base_quantile(start), dtype=np.float64)
+        return found.item() if found.ndim == 0 else found
+
+    def sample(self, size: int, seed: int | None = None) -> Floats:
+        """Simulated answers, for experiments: **not** a private release."""
+        drawn: Floats = self.quantile(np.random.default_rng(seed).random(size))
+        return drawn
+
+    def deeper(self, steps: int) -> Continuous:
+        """The same boundary, ``steps`` further in."""
+        return Continuous(
+            self.guarantee,
+            cdf=self.base,
+            quantile=self.base_quantile,
+            depth=self.depth + steps,
+        )
+
+    def row(self, edges: Sequence[float]) -> Floats:
+        """The probabilities of the cells between ``edges``, which run from 0 to 1.
+
+        The finite theory on those cells gives the same numbers: prefix sums are the distribution
+        function at the edges.
+        """
+        inner = np.asarray(edges, dtype=np.float64)
+        if len(inner) < 2 or inner[0] != 0 or inner[-1] != 1 or np.any(np.diff(inner) <= 0):
+            raise InvalidDistribution(f"edges must rise from 0 to 1, got {list(edges)}")
+        start = np.diff(np.asarray(self.base(inner), dtype=np.float64), prepend=0.0)[1:]
+        start[0] += float(self.base(0.0))
+        cells = [Fraction(p) for p in np.maximum(start, 0.0)]
+        total = sum(cells, Fraction(0))
+        return self.guarantee.rows([p / total for p in cells], self.depth)
+
+    def exact(self, edges: Sequence[float], total: int = 1 << BITS) -> Weights:
+        """The cells' weights in integers, exactly private step by step, as for finite answers."""
+        base = Continuous(self.guarantee, cdf=self.base, quantile=self.base_quantile)
+        start = on_grid(_normal(base.row(edges)), total)
+        rows = ladder(safe_curve(self.guarantee), start, self.depth)
+        return rows[min(self.depth, len(rows) - 1)]
+
+
+def _normal(row: Floats) -> list[Fraction]:
+    exact = [Fraction(p) for p in row]
+    total = sum(exact, Fraction(0))
+    return [p / total for p in exact]

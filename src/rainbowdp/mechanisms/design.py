@@ -1,0 +1,405 @@
+"""The best boundary condition, by one linear program over the boundary graph.
+
+φ is a minimum of lines, so "s deeper is at most φ(s)" is linear in the prefix sums, and so are
+the closeness of touching regions and every order-reasonable utility. The program's variables are
+the prefix sums of each region at each depth; at an optimum they grow as fast as φ allows, so the
+first ones are the best boundary condition (theory, Designing the boundary).
+
+Regions that a permutation of the answers carries into each other share their variables: the
+average of an optimum over such symmetries is an optimum, because the program is convex.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
+from rainbowdp.exact.mechanism import in_answer_order, repaired
+from rainbowdp.graphs.graph import Label, RainbowGraph, Region
+from rainbowdp.graphs.rainbows import Utility
+from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.boundary import BoundaryCondition
+
+if TYPE_CHECKING:
+    from rainbowdp.numeric.linear_programs import Solution
+
+LEVELS = 100  # deeper datasets count as if they were this deep
+_STEEPEST = 1e15  # a ratio of neighbors, e^34.5: HiGHS takes no larger numbers
+_MODERATE = 20_000  # columns of a program that ``optimal`` solves without being asked to
+_MOST_SYMMETRIC = 6  # answers; 6! permutations are tried
+_KEEP = 1e-7  # of the best worst case, given away so that the second program stays feasible
+
+
+@dataclass(frozen=True)
+class Design:
+    """A designed boundary condition, exactly valid, with the proof of how good it is.
+
+    ``value`` is what the program attains (the total, or with ``worst`` the least worth on a
+    boundary), ``bound`` what no valid homogeneous condition exceeds, proved by the dual solution;
+    ``gap`` is their relative difference. ``mixing`` is the repair that made the rows exact.
+    """
+
+    boundary: BoundaryCondition
+    value: float
+    bound: float
+    mixing: Fraction
+    solution: Solution
+
+    @property
+    def gap(self) -> float:
+        """(bound − value)/max(1, |bound|), never negative."""
+        return max(0.0, self.bound - self.value) / max(1.0, abs(self.bound))
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the gap is small enough to say so."""
+        return self.gap <= 1e-7
+
+
+def design(
+    graph: RainbowGraph,
+    guarantee: Guarantee,
+    *,
+    utility: Utility | None = None,
+    weights: Mapping[tuple[Label, int], float] | None = None,
+    worst: bool = False,
+    levels: int = LEVELS,
+) -> Design:
+    """The best valid homogeneous boundary condition of ``graph``.
+
+    ``utility`` is what an answer is worth (by default the first choice 1, others 0). The total
+    over all datasets is maximized, or with ``weights`` {(region, depth): weight} the weighted
+    total; with ``worst`` first the least worth on any region's boundary, then the total. Datasets
+    deeper than ``levels`` count as that deep. For ``DP`` and ``TradeOff``.
+
+    The best *total* may give up a small region for a large one that it touches; ``worst`` does not.
+
+    >>> from rainbowdp import DP
+    >>> graph = RainbowGraph([(0, 1)], [("yes", "no"), ("no", "yes")])
+    >>> found = design(graph, DP.from_ratio(3, 1))
+    >>> {answer: round(p, 6) for answer, p in found.boundary["yes", "no"].items()}
+    {'yes': 0.75, 'no': 0.25}
+    """
+    if not isinstance(guarantee, PiecewiseLinear):
+        raise InvalidGuarantee(
+            f"a boundary is designed for DP or TradeOff, got {guarantee}; "
+            "use BoundaryCondition.symmetric"
+        )
+    if guarantee.lines[0].slope > _STEEPEST:
+        raise InvalidGuarantee(
+            f"a boundary is designed for ratios up to {_STEEPEST:g}, got {guarantee}; "
+            "use BoundaryCondition.symmetric"
+        )
+    if levels < 0:
+        raise RainbowError(f"levels must be at least 0, got levels={levels}")
+    first = (1.0, *[0.0] * (len(graph.answers) - 1))
+    chosen = utility or Utility(places=first)
+    worths = _worths(graph, chosen, weights, levels)
+    heads = {label: _head(graph.regions[label], chosen, weights is not None) for label in worths}
+    program = _Program(graph, guarantee, worths, heads)
+    solution, value, bound = program.solve(worst)
+    rows = {label: program.row(solution, label) for label in worths}
+    if not guarantee.moves:  # neighbors must answer alike, to the last digit
+        rows = _alike(rows, graph.touching)
+    mixed, mixing = repaired(guarantee, rows, graph.touching) if rows else ({}, Fraction(0))
+    exact = {
+        label: {
+            answer: Fraction(weight, sum(weights_of))
+            for answer, weight in zip(graph.answers, weights_of, strict=True)
+        }
+        for label, weights_of in mixed.items()
+    }
+    return Design(BoundaryCondition(graph, exact), value, bound, mixing, solution)
+
+
+def default_boundary(
+    graph: RainbowGraph,
+    guarantee: Guarantee,
+    weights: Mapping[tuple[Label, int], float] | None = None,
+) -> BoundaryCondition:
+    """What ``optimal`` uses when no boundary is given: the first choice, worst case first.
+
+    Designed where the program is of moderate size and the guarantee piecewise linear and within
+    what the solver can resolve, the symmetric condition otherwise.
+    """
+    bounded = [r.deepest for r in graph.regions.values() if r.deepest is not None]
+    columns = sum(min(deepest, LEVELS) + 1 for deepest in bounded) * len(graph.answers)
+    size = columns + len(graph.touching) * len(graph.answers)
+    if isinstance(guarantee, PiecewiseLinear) and bounded and size <= _MODERATE:
+        with suppress(InvalidBoundary, InvalidGuarantee):  # an ε that the solver cannot resolve
+            return design(graph, guarantee, weights=weights, worst=True).boundary
+    return BoundaryCondition.symmetric(graph, guarantee)
+
+
+def _worths(
+    graph: RainbowGraph,
+    utility: Utility,
+    weights: Mapping[tuple[Label, int], float] | None,
+    levels: int,
+) -> dict[Label, Floats]:
+    """For each region with a boundary: the worth of each place of its rainbow, by depth."""
+    found: dict[Label, Floats] = {}
+    depths, numbers = graph.depths, graph.region_numbers
+    counts = _by_depth(graph, levels)
+    for number, region in enumerate(graph.regions.values()):
+        if region.deepest is None:
+            continue
+        table = np.zeros((min(region.deepest, levels) + 1, len(graph.answers)))
+        if weights is not None:
+            for depth in range(region.deepest + 1):
+                weight = float(weights.get((region.label, depth), 0.0))
+                if not (np.isfinite(weight) and weight >= 0):
+                    raise RainbowError(f"weights must be finite and at least 0, got {weight}")
+                worth = utility.worths((region.label, depth), region.rainbow)
+                table[min(depth, levels)] += weight * np.asarray(worth)
+        elif utility.places is not None:  # the same for all datasets, so counting them is enough
+            table += np.outer(counts[number, : len(table)], utility.worths(None, region.rainbow))
+        else:
+            for place in np.flatnonzero((numbers == number) & np.isfinite(depths)):
+                worth = utility.worths(graph.datasets[int(place)], region.rainbow)
+                table[min(int(depths[place]), levels)] += np.asarray(worth)
+        found[region.label] = table
+    largest = max((np.abs(table).max() for table in found.values()), default=0.0)
+    if largest > 1e15:
+        raise RainbowError(f"worths must not exceed 1e15 in total, got {largest:.3g}; scale them")
+    return found
+
+
+def _by_depth(graph: RainbowGraph, levels: int) -> NDArray[np.int64]:
+    """How many datasets each region has at each depth, those past ``levels`` at that one."""
+    bounded = np.isfinite(graph.depths)
+    depths = np.minimum(graph.depths[bounded], levels).astype(np.int64)
+    width = int(depths.max(initial=0)) + 1
+    places = graph.region_numbers[bounded].astype(np.int64) * width + depths
+    size = len(graph.regions) * width
+    return np.bincount(places, minlength=size).reshape(-1, width)
+
+
+def _head(region: Region, utility: Utility, weighted: bool) -> Floats:
+    """The mean worth of each place of the rainbow on the boundary, whatever it weighs."""
+    alike = weighted or utility.places is not None
+    boundary = [(region.label, 0)] if alike else region.boundary
+    worths = np.array([utility.worths(dataset, region.rainbow) for dataset in boundary])
+    mean: Floats = worths.mean(axis=0)
+    return mean
+
+
+def _alike(
+    rows: Mapping[Label, tuple[Fraction, ...]], touching: Sequence[tuple[Label, Label]]
+) -> dict[Label, tuple[Fraction, ...]]:
+    """One row, the average, for all regions that are joined by touching ones."""
+    home = {label: {label} for label in rows}
+    for first, second in touching:
+        joined = home[first] | home[second]
+        home.update(dict.fromkeys(joined, joined))
+    return {
+        label: tuple(sum(column, Fraction(0)) / len(group) for column in zip(*members, strict=True))
+        for label, group in home.items()
+        if (members := [rows[other] for other in group])
+    }
+
+
+class _Program:
+    """Columns: s_k at each level for each orbit of regions, then slacks of touching pairs."""
+
+    def __init__(
+        self,
+        graph: RainbowGraph,
+        guarantee: PiecewiseLinear,
+        worths: Mapping[Label, Floats],
+        heads: Mapping[Label, Floats],
+    ) -> None:
+        self.graph, self.worths, self.heads = graph, worths, heads
+        self.inner = len(graph.answers) - 1
+        self.orbit = _orbits(graph, worths)
+        self.levels = {
+            orbit: max(len(worths[label]) for label in worths if self.orbit[label] == orbit)
+            for orbit in set(self.orbit.values())
+        }
+        self.start: dict[int, int] = {}
+        self.columns = 0
+        for orbit, depth in sorted(self.levels.items()):
+            self.start[orbit] = self.columns
+            self.columns += depth * self.inner
+        self._rows: list[tuple[dict[int, float], float]] = []  # Σ coefficients·x ≤ bound
+        self._growth(guarantee)
+        self._touching(guarantee)
+
+    def column(self, orbit: int, level: int, k: int) -> int:
+        """Where the prefix sum of the first ``k`` answers stands, 1 ≤ k < q."""
+        return self.start[orbit] + level * self.inner + k - 1
+
+    def mass(self, orbit: int, level: int, place: int) -> tuple[dict[int, float], float]:
+        """The probability of the answer at ``place`` of the rainbow as a linear form."""
+        form: dict[int, float] = {}
+        if place < self.inner:
+            form[self.column(orbit, level, place + 1)] = 1.0
+        if place > 0:
+            form[self.column(orbit, level, place)] = -1.0
+        return form, 1.0 if place == self.inner else 0.0
+
+    def _growth(self, guarantee: PiecewiseLinear) -> None:
+        for orbit, depth in self.levels.items():
+            for level, k in itertools.product(range(depth), range(1, self.inner + 1)):
+                here = self.column(orbit, level, k)
+                if k < self.inner:
+                    self._rows.append(({here: 1.0, here + 1: -1.0}, 0.0))
+                if level + 1 < depth:
+                    there = self.column(orbit, level + 1, k)
+                    for line in guarantee.lines:
+                        if line.slope > 0:
+                            self._rows.append(({there: 1.0, here: -line.slope}, line.rise))
+
+    def _touching(self, guarantee: PiecewiseLinear) -> None:
+        steep = [line for line in guarantee.lines if line.slope >= 1]
+        seen: set[Any] = set()
+        regions = self.graph.regions
+        for pair in self.graph.touching:
+            for more, less in (pair, pair[::-1]):
+                places = _places(regions[more], regions[less])
+                key = (self.orbit[more], self.orbit[less], places)
+                if key in seen:
+                    continue
+                seen.add(key)
+                for line in steep:
+                    self._close(key, line.slope, line.rise)
+
+    def _close(
+        self, key: tuple[int, int, Sequence[tuple[int, int]]], slope: float, rise: float
+    ) -> None:
+        more, less, places = key
+        total: dict[int, float] = {}
+        for mine, theirs in places:
+            form, constant = self.mass(more, 0, mine)
+            other, shift = self.mass(less, 0, theirs)
+            for column, factor in other.items():
+                form[column] = form.get(column, 0.0) - slope * factor
+            if rise > 0:
+                form[self.columns] = -1.0
+                total[self.columns] = 1.0
+                self.columns += 1
+            self._rows.append((form, slope * shift - constant))
+        if rise > 0:
+            self._rows.append((total, rise))
+
+    def objective(self) -> tuple[Floats, float]:
+        """Σ worth·probability as coefficients and a constant."""
+        gain, constant = np.zeros(self.columns), 0.0
+        for label, table in self.worths.items():
+            for level, worth in enumerate(table):
+                for place, value in enumerate(worth):
+                    form, fixed = self.mass(self.orbit[label], level, place)
+                    constant += value * fixed
+                    for column, factor in form.items():
+                        gain[column] += value * factor
+        return gain, constant
+
+    def solve(self, worst: bool) -> tuple[Solution, float, float]:
+        """(solution, value, bound) for the best total, or for the best worst case and then that."""
+        gain, constant = self.objective()
+        if not worst or not self.worths:
+            found = self._maximize(gain)
+            return found, found.objective + constant, found.bound + constant
+        shares = [self._share(label) for label in self.worths]
+        largest = 1.0 + max(float(np.abs(table).max()) for table in self.worths.values())
+        level, self.columns = self.columns, self.columns + 1
+        for form, fixed in shares:
+            self._rows.append(({level: 1.0, **{c: -f for c, f in form.items()}}, fixed))
+        aim = np.zeros(self.columns)
+        aim[level] = 1.0
+        best = self._maximize(aim, free=(level, largest))
+        kept = best.objective - _KEEP * max(1.0, abs(best.objective))
+        self._rows.append(({level: -1.0}, -kept))
+        second = self._maximize(np.append(gain, 0.0), free=(level, largest))
+        return second, best.objective, best.bound
+
+    def _share(self, label: Label) -> tuple[dict[int, float], float]:
+        """The mean worth on the boundary of a region, as a linear form."""
+        form: dict[int, float] = {}
+        constant = 0.0
+        for place, value in enumerate(self.heads[label]):
+            part, fixed = self.mass(self.orbit[label], 0, place)
+            constant += value * fixed
+            for column, factor in part.items():
+                form[column] = form.get(column, 0.0) + value * factor
+        return form, constant
+
+    def _maximize(self, gain: Floats, free: tuple[int, float] | None = None) -> Solution:
+        from scipy import sparse
+
+        from rainbowdp.numeric.linear_programs import LinearProgram, Solver
+
+        counts = [len(form) for form, _ in self._rows]
+        columns = np.array([c for form, _ in self._rows for c in form], dtype=np.int64)
+        values = np.array([v for form, _ in self._rows for v in form.values()])
+        rows = np.repeat(np.arange(len(counts)), counts)
+        matrix = sparse.csr_array((values, (rows, columns)), shape=(len(counts), self.columns))
+        upper = np.array([bound for _, bound in self._rows])
+        low, high = np.zeros(self.columns), np.ones(self.columns)
+        if free is not None:
+            column, size = free
+            low[column], high[column] = -size, size
+        program = LinearProgram(matrix, np.full(len(upper), -np.inf), upper, low, high)
+        found = Solver(program, crossover=True).maximize(gain)
+        if not found.values.size:
+            raise RainbowError(f"the boundary program must have a solution, got {found.message}")
+        return found
+
+    def row(self, solution: Solution, label: Label) -> tuple[Fraction, ...]:
+        """The region's boundary row in the order of the graph's answers, cleaned of noise."""
+        orbit = self.orbit[label]
+        inner = [solution.values[self.column(orbit, 0, k)] for k in range(1, self.inner + 1)]
+        sums = np.maximum.accumulate(np.clip([0.0, *inner, 1.0], 0.0, 1.0))
+        row = [Fraction(float(p)) for p in np.diff(sums)]
+        total = sum(row, Fraction(0))
+        rainbow = self.graph.regions[label].rainbow
+        ordered: tuple[Fraction, ...] = in_answer_order(
+            [p / total for p in row], rainbow, self.graph.answers
+        )
+        return ordered
+
+
+def _places(more: Region, less: Region) -> tuple[tuple[int, int], ...]:
+    """For each answer its place in both rainbows."""
+    where = {answer: place for place, answer in enumerate(less.rainbow)}
+    return tuple((place, where[answer]) for place, answer in enumerate(more.rainbow))
+
+
+def _orbits(graph: RainbowGraph, worths: Mapping[Label, Floats]) -> dict[Label, int]:
+    """A number for each region, equal where a symmetry carries one region into the other."""
+    labels = list(worths)
+    number = {label: place for place, label in enumerate(labels)}
+    rainbows = {graph.regions[label].rainbow: label for label in labels}
+    if len(rainbows) < len(labels) or len(graph.answers) > _MOST_SYMMETRIC:
+        return number
+    touching = {frozenset(pair) for pair in graph.touching}
+    for order in itertools.permutations(graph.answers):
+        move = dict(zip(graph.answers, order, strict=True))
+        image = {
+            label: rainbows.get(tuple(move[a] for a in graph.regions[label].rainbow))
+            for label in labels
+        }
+        if None in image.values() or any(
+            frozenset(image[label] for label in pair) not in touching for pair in touching
+        ):
+            continue
+        if all(
+            worths[label].shape == worths[image[label]].shape
+            and np.allclose(worths[label], worths[image[label]], rtol=1e-12)
+            for label in labels
+        ):
+            for label in labels:
+                merged = sorted((number[label], number[image[label]]))
+                for other in labels:
+                    if number[other] == merged[1]:
+                        number[other] = merged[0]
+    return number

@@ -1,0 +1,1 @@
+"""Lifted proximity and its fixed point."""

@@ -1,0 +1,96 @@
+"""Rows on a grid that floats hold exactly, and the exact check of every edge in 64-bit integers.
+
+A row is one integer weight for each answer, with total 2^52: a float holds weight / 2^52 without
+rounding, so a table of floats *is* the exact mechanism. Multiplying by e^ε is done in integers:
+
+    times(x) = ⌊x·M / 2^s⌋   with M / 2^s ≤ e^ε and M below 2^36,
+
+the product in two halves of 26 bits, so that nothing overflows. Rows P and Q are (ε,δ)-close if
+
+    Σ_v max(0, P_v − times(Q_v)) ≤ ⌊δ·2^52⌋   and the same with P and Q exchanged,
+
+since times(Q_v) ≤ e^ε·Q_v. The price of the short M is a relative 2^-35 of e^ε.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import InvalidMechanism
+from rainbowdp.exact.proof import lines_of
+from rainbowdp.guarantees.dp import DP
+
+Integers: TypeAlias = NDArray[np.int64]
+
+TOTAL = 1 << 52  # every integer up to this is a float
+_HALF = 26
+_LONG = 36  # bits of M
+_BLOCK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An (ε,δ) guarantee for weights on the grid: e^ε from below as M / 2^s, δ in units."""
+
+    multiplier: int
+    shift: int
+    units: int
+
+    @classmethod
+    def of(cls, guarantee: DP) -> Bound:
+        """The tightest bound of this form that is at least as strict as ``guarantee``."""
+        ((ratio, delta),) = lines_of(guarantee)
+        shift = _LONG - (ratio.numerator // ratio.denominator).bit_length()
+        shift = max(0, shift)  # beyond e^ε = 2^36 a larger one says nothing on this grid
+        multiplier = min(math.floor(ratio * (1 << shift)), (1 << _LONG) - 1)
+        return cls(multiplier, shift, math.floor(delta * TOTAL))
+
+    @property
+    def ratio(self) -> float:
+        """M / 2^s, which a float holds exactly."""
+        return self.multiplier / (1 << self.shift)
+
+    def times(self, weights: Integers) -> Integers:
+        """⌊x·M / 2^s⌋ for each weight, at most the total."""
+        enough = -(-(TOTAL << self.shift) // self.multiplier)  # from here on the total
+        x = np.minimum(weights, enough)
+        high, low = (x >> _HALF) * self.multiplier, (x & ((1 << _HALF) - 1)) * self.multiplier
+        if self.shift >= _HALF:
+            product = (high + (low >> _HALF)) >> (self.shift - _HALF)
+        else:
+            product = (high << (_HALF - self.shift)) + (low >> self.shift)
+        raised: Integers = np.minimum(product, TOTAL)
+        return raised
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The largest excess over a bound, in units, and the row that has it beside which row."""
+
+    excess: int
+    more: int
+    less: int
+
+
+def worst_edge(weights: Integers, edges: Integers, bound: Bound) -> Worst:
+    """The worst of all edges; where its excess is 0 or less, every edge is proved.
+
+    Rows must be non-negative with the common total. Cost: O(edges · answers).
+    """
+    if (weights < 0).any() or (weights.sum(axis=1) != TOTAL).any():
+        raise InvalidMechanism(f"weights must be integers from 0 that sum to {TOTAL}, got others")
+    raised = bound.times(weights)
+    worst = Worst(-bound.units, 0, 0)
+    for start in range(0, len(edges), _BLOCK):
+        block = edges[start : start + _BLOCK]
+        for more, less in (block.T, block[:, ::-1].T):
+            excess = np.maximum(weights[more] - raised[less], 0).sum(axis=1) - bound.units
+            place = int(excess.argmax())
+            if excess[place] > worst.excess:
+                worst = Worst(int(excess[place]), int(more[place]), int(less[place]))
+    return worst

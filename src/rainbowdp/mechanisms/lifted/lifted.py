@@ -1,0 +1,421 @@
+"""Saying the true answer on any graph and for every ε: lifted proximity and its fixed point.
+
+The true answer w of a dataset is the first choice of its rainbow. A dataset is on the *border* when
+a neighbor has another true answer; regions that share a first choice have no border between
+them. Choose s(b) > 0 for every border dataset b. With E = e^ε let
+
+    R_v(d) = max of E^{−t}·s(b) over border datasets b where v is true and ways of t steps from b
+             to d that do not come back to where v is true,
+    p_v(d) = R_v(d)  for v ≠ w(d),       p_w(d) = 1 − Σ_{v≠w} R_v(d).
+
+**Lemma.** If s(b) + Σ_{v≠w} R_v(b) ≥ 1 on the border ("covered") and Σ_{v≠w} R_v ≤ E/(1+E)
+everywhere, this is ε-private. *Proof.* By definition R_v changes by at most the factor E between
+neighbors where v is not true. Let Y, Y′ be the losing masses Σ_{v≠w} R_v at neighbors d, d′.
+Same true answer: Y ≥ Y′/E, so E·Y′ − Y ≤ (E − 1/E)·Y′ ≤ E − 1, which is 1 − Y ≤ E(1 − Y′).
+Different ones: p_w(d) = 1 − Y ≤ s(d) ≤ E·R_w(d′), as d is covered and d′ one step away; and back
+R_w(d′) ≤ Y′ ≤ E/(1+E) = E·(1 − E/(1+E)) ≤ E·p_w(d). ∎
+
+**δ > 0.** With δ′ = δ/(k−1) for k answers that are true in one component, let a step take x to
+max(0, (x − δ′)/E) instead of x/E. Then R_v ≤ E·R_v′ + δ′, and the lemma holds for (ε,δ): a set of
+losers has at most δ more than E times what it has next door; a set with the true answer at most
+1 − E + Σ max(0, E·R_v′ − R_v) ≤ 1 − E + (E − 1/E)·Y′ + δ/E ≤ δ more; across a border the old winner
+and every other loser has at most δ′ more and the new winner nothing. ∎
+
+``lifted`` makes any s covered by scaling it; ``fixed_point`` looks for the s that is covered with
+equality, s = 1 − Σ R_v, which is all but the optimum for the true answer. Where the second
+condition of the lemma fails the mechanism may be private all the same: whichever way it was
+made, every edge is checked in integers before it is returned.
+
+**Integers and the floor.** All weights are whole units of 2^-52 and a step is rounded up, so with
+δ = 0 it never takes a positive weight to 0: x ≤ E·⌈x/E⌉ at every size, and from the first x with
+⌈x/E⌉ = x on, about 1/ε units, R_v is the same everywhere beyond. Whether v can be answered at all
+is then the same throughout a component, as pure ε demands. The floor costs 1/ε units an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.errors import (
+    InvalidBoundary,
+    InvalidGraph,
+    InvalidGuarantee,
+    InvalidMechanism,
+)
+from rainbowdp.exact.mechanism import ExactRow
+from rainbowdp.exact.proof import Proof
+from rainbowdp.graphs.engines import plain
+from rainbowdp.graphs.engines.sweep import spread
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.rainbows import Answer, Dataset
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.lifted.grid import TOTAL, Bound, Worst, worst_edge
+from rainbowdp.mechanisms.mechanism import Mechanism
+
+Integers: TypeAlias = NDArray[np.int64]
+Start: TypeAlias = float | Mapping[Dataset, float] | Mechanism
+Progress: TypeAlias = Callable[[str], None]
+
+MOST_CELLS = 1 << 27  # datasets times answers: 1 GiB for each copy of the table
+_REACH = TOTAL * 2.0**-44  # smaller weights are not followed while s is looked for
+_LEAST = 1e-3  # no s below this while the fixed point is looked for
+_DAMPING = 0.5
+_RELIEFS = 300  # places where a fixed point that is too certain is mended one by one
+_MEMORY = 6  # earlier rounds that the next guess is made from
+
+
+class Lifted(Mechanism):
+    """A mechanism that says the true answer, on a grid where floats are exact, with its proof.
+
+    ``weights`` are the distinct rows in units of 2^-52. Of a fixed point ``rounds`` says how often
+    it was improved, ``change`` how far s is from 1 − Σ R_v, and ``relieved`` how many datasets had
+    to be made less certain before every edge was private. Made means proved: weights that break
+    the guarantee on an edge are refused. ``release`` draws from ``weights``;
+    ``exact()`` makes an ``ExactMechanism`` of them with no further rounding, in Python's integers:
+    for some ten thousand rows.
+    """
+
+    def __init__(
+        self,
+        graph: RainbowGraph,
+        weights: Integers,
+        guarantee: DP,
+        *,
+        rounds: int = 0,
+        change: float = 0.0,
+        relieved: int = 0,
+    ) -> None:
+        worst = worst_edge(weights, graph.edge_positions(), Bound.of(guarantee))
+        if worst.excess > 0:
+            raise InvalidMechanism(
+                f"weights must keep {guarantee} on every edge, got one that exceeds by "
+                f"{worst.excess / TOTAL:.3g}"
+            )
+        self.weights, index = _distinct(weights)
+        self.weights.flags.writeable = False
+        super().__init__(graph, self.weights / TOTAL, index, guarantee)
+        edges = graph.edge_count
+        statement = f"{edges} edges between rows with total weight {TOTAL}"
+        self.proof = Proof(guarantee, edges, statement)
+        self.rounds, self.change, self.relieved = rounds, change, relieved
+
+    def at(self, dataset: Dataset) -> ExactRow:
+        """The exact row of ``dataset``."""
+        row = self.weights[self.index[self.graph.position(dataset)]]
+        return ExactRow(self.graph.answers, tuple(row.tolist()))
+
+    def release(self, dataset: Dataset) -> Answer:
+        """One answer for ``dataset``, drawn from exact integers. This is what goes out."""
+        return self.at(dataset).draw()
+
+
+def lifted(graph: RainbowGraph, guarantee: Guarantee, start: Start | None = None) -> Lifted:
+    """Lifted proximity: p_v = C·R_v for every answer but the true one.
+
+    ``start`` is s: one number, a mapping from border datasets, or a mechanism whose probability
+    of the true answer it is; by default (E + δk)/(E + k) where k other answers are true next door.
+    In each component s is multiplied by the least C that covers the border (with δ > 0, where
+    R is not linear in s, what is then lacking is added). Surely private where the losers have at
+    most E/(1+E) everywhere; elsewhere every edge decides, and where one fails it is refused. Cost:
+    one search for each answer, O(edges · answers).
+
+    >>> graph = RainbowGraph([(0, 1), (1, 2)], [("a", "b"), ("a", "b"), ("b", "a")])
+    >>> mechanism = lifted(graph, DP.from_ratio(3))
+    >>> [round(mechanism[dataset]["b"], 4) for dataset in (0, 1)]
+    [0.0833, 0.25]
+    """
+    world = _world(graph, guarantee, "fixed_point, rb.optimal")
+    values = world.start(start)
+    values = np.ceil(values * world.covering(values))
+    weights = world.weights(values)
+    world.must_hold(weights, world.worst(weights))
+    return Lifted(graph, weights, world.guarantee)
+
+
+def fixed_point(
+    graph: RainbowGraph,
+    guarantee: Guarantee,
+    start: Start | None = None,
+    *,
+    rounds: int = 200,
+    tolerance: float = 1e-9,
+    progress: Progress | None = None,
+) -> Lifted:
+    """The lifted mechanism whose s is what it says itself: s = 1 − Σ R_v on the border.
+
+    Rounds s ← s + ½(1 − Σ R_v − s), sped up by Anderson's mixing of the last few, until no s
+    would change by more than ``tolerance`` or the rounds are used up; then the s that was nearest
+    is lifted to cover its border. That a fixed point is private is proved only where the losers
+    have at most E/(1+E) everywhere. Elsewhere every edge decides: where the true answer is too
+    likely beside a neighbor, some of it is given to losers nearby (at 300 places at most), and
+    what fails even then is refused. Deterministic. Cost: a round is one search for each answer.
+
+    >>> rainbows = [tuple("abc"), tuple("bca"), tuple("cab")]
+    >>> graph = RainbowGraph([(0, 1), (1, 2), (2, 0)], rainbows)
+    >>> mechanism = fixed_point(graph, DP.from_ratio(3))
+    >>> {answer: round(p, 6) for answer, p in mechanism[0].items()}
+    {'a': 0.6, 'b': 0.2, 'c': 0.2}
+    """
+    world = _world(graph, guarantee, "rb.optimal")
+    values, spent, change = world.settled(world.start(start), rounds, tolerance, progress)
+    weights = whole = world.weights(values)
+    worst = world.worst(weights)
+    if worst.excess > 0:
+        weights = world.relieved(whole)
+        worst = world.worst(weights)
+    world.must_hold(weights, worst)
+    changed = int((weights != whole).any(axis=1).sum())
+    return Lifted(graph, weights, world.guarantee, rounds=spent, change=change, relieved=changed)
+
+
+@dataclass(frozen=True)
+class _World:
+    """A graph seen by its true answers, under a guarantee; values of s are in units of the grid."""
+
+    graph: RainbowGraph
+    guarantee: DP
+    bound: Bound
+    truth: Integers  # the place of the true answer of each dataset
+    border: Integers  # the positions of the border datasets
+    remedy: str  # what to use where this is not private
+
+    @cached_property
+    def component(self) -> Integers:
+        """The number of each dataset's component."""
+        from scipy import sparse
+        from scipy.sparse.csgraph import connected_components
+
+        size = len(self.graph)
+        edges = self.graph.edge_positions()
+        shape = (size, size)
+        joined = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=shape)
+        found: Integers = connected_components(joined, directed=False)[1].astype(np.int64)
+        return found
+
+    @cached_property
+    def living(self) -> NDArray[np.bool_]:
+        """For each component which answers are true somewhere in it."""
+        found = np.zeros((int(self.component.max()) + 1, len(self.graph.answers)), dtype=np.bool_)
+        found[self.component, self.truth] = True
+        return found
+
+    @cached_property
+    def _step(self) -> tuple[float, float]:
+        """δ′ in units, and 1/E from above."""
+        each = self.bound.units // max(1, int(self.living.sum(axis=1).max()) - 1)
+        return float(each), min(1.0, (1 + 2.0**-50) / self.bound.ratio)
+
+    def shrink(self, values: Floats) -> Floats:
+        """What a step leaves of a weight: (x − δ′)/E, rounded up."""
+        each, factor = self._step
+        return np.maximum(np.ceil((values - each) * factor), 0.0)
+
+    def column(self, answer: int, values: Floats, least: float = 0.0) -> Floats:
+        """R_v for one answer, 0 where it is true itself."""
+        own, mine = self.truth == answer, self.truth[self.border] == answer
+        ways = self.graph.compressed
+        return spread(*ways, own, self.border[mine], values[mine], self.shrink, least)
+
+    def losing(self, values: Floats, least: float = 0.0) -> Floats:
+        """Σ R_v on the border."""
+        total = np.zeros(len(self.border))
+        for answer in np.unique(self.truth[self.border]):
+            total += self.column(int(answer), values, least)[self.border]
+        return total
+
+    def start(self, start: Start | None) -> Floats:
+        """The values of s on the border, checked, in units."""
+        values = self._usual() if start is None else self._given(start)
+        wrong = ~((values > 0) & (values <= 1))
+        if wrong.any():
+            place = int(np.flatnonzero(wrong)[0])
+            dataset = self.graph.datasets[int(self.border[place])]
+            raise InvalidBoundary(
+                f"a start must be a probability above 0 at every border dataset, "
+                f"got {values[place]} at {dataset!r}"
+            )
+        return np.maximum(np.rint(values * TOTAL), 1.0)
+
+    def _usual(self) -> Floats:
+        offsets, targets = self.graph.compressed
+        first = plain.sources(offsets)
+        rivals = np.zeros((len(self.graph), len(self.graph.answers)), dtype=np.bool_)
+        rivals[first, self.truth[targets]] = True
+        rivals[np.arange(len(self.graph)), self.truth] = False
+        ratio, number = self.bound.ratio, rivals[self.border].sum(axis=1)
+        values: Floats = (ratio + self.guarantee.delta * number) / (ratio + number)
+        return values
+
+    def _given(self, start: Start) -> Floats:
+        if isinstance(start, Mechanism):
+            if start.graph is not self.graph:
+                raise InvalidBoundary("a start must be a mechanism on this graph, got another's")
+            found: Floats = start.table[start.index[self.border], self.truth[self.border]]
+            return found
+        if isinstance(start, float | int):
+            return np.full(len(self.border), float(start))
+        names = self.graph.names(self.border)
+        missing = next((name for name in names if name not in start), None)
+        if missing is not None:
+            raise InvalidBoundary(
+                f"a start must be given on the whole border, got none at {missing!r}"
+            )
+        return np.array([float(start[name]) for name in names])
+
+    def covering(self, values: Floats) -> Floats:
+        """C for each border dataset: the least of its component that covers the border."""
+        lacking = TOTAL / (values + self.losing(values))
+        most = np.zeros(len(self.living))
+        np.maximum.at(most, self.component[self.border], lacking)
+        return most[self.component[self.border]]
+
+    def settled(
+        self, values: Floats, rounds: int, tolerance: float, progress: Progress | None
+    ) -> tuple[Floats, int, float]:
+        """The s that is nearest to 1 − Σ R_v, the rounds it took, and how near it is."""
+        best, nearest, done = values, np.inf, 0
+        guesses: list[Floats] = []
+        errors: list[Floats] = []
+        for done in range(1, rounds + 1):
+            target = np.maximum(1 - self.losing(values, _REACH) / TOTAL, _LEAST)
+            error = target - values / TOTAL
+            change = float(np.abs(error).max(initial=0.0))
+            if change < nearest:
+                best, nearest = values, change
+            if progress is not None:
+                progress(f"round {done}, change {change:.1e}")
+            if change <= tolerance:
+                break
+            guesses, errors = [*guesses, values / TOTAL][-_MEMORY:], [*errors, error][-_MEMORY:]
+            following = _anderson(guesses, errors)
+            values = np.rint(np.clip(following, _LEAST, 1.0) * TOTAL)
+        return best, done, nearest
+
+    def weights(self, values: Floats) -> Integers:
+        """All rows from s, lifted to cover the border: no R_v falls by that, so it is covered."""
+        values = values + np.maximum(TOTAL - values - self.losing(values, _REACH), 0.0)
+        rows = np.zeros((len(self.graph), len(self.graph.answers)), dtype=np.int64)
+        for answer in np.unique(self.truth[self.border]):
+            rows[:, answer] = self.column(int(answer), values)
+        return self._completed(rows)
+
+    def _completed(self, losers: Integers) -> Integers:
+        rest = TOTAL - losers.sum(axis=1)
+        if (rest < 0).any():
+            dataset = self.graph.datasets[int(rest.argmin())]
+            raise InvalidGuarantee(
+                f"the losers must leave something for the true answer, got none left at "
+                f"{dataset!r} for {self.guarantee}; use {self.remedy} or a larger epsilon"
+            )
+        losers[np.arange(len(losers)), self.truth] = rest
+        return losers
+
+    def worst(self, weights: Integers) -> Worst:
+        """The worst of all edges."""
+        return worst_edge(weights, self.graph.edge_positions(), self.bound)
+
+    def relieved(self, weights: Integers) -> Integers:
+        """Rows with a little less certainty where the true answer is too likely beside a neighbor.
+
+        What is too much at d beside d′ goes to the loser v that has most room there, and from d
+        outwards R_v is raised to what it must then be at least. That keeps the losers private;
+        whether it was enough is for the check to say. One place after the other, the worst first.
+        """
+        offsets, targets = ways = self.graph.compressed
+        first, second = plain.sources(offsets), targets
+        same = self.truth[first] == self.truth[second]
+        first, second, weights = first[same], second[same], weights.copy()
+        true = self.truth[first]
+        each = np.arange(len(weights))
+        for _ in range(_RELIEFS):
+            raised = self.bound.times(weights)
+            over = weights[first, true] - raised[second, true]
+            worst = int(over.argmax()) if len(over) else 0
+            if not len(over) or over[worst] <= 0:
+                break
+            place, beside, answer = first[worst], second[worst], true[worst]
+            room = raised[beside] - weights[place]
+            room[answer] = 0
+            gainer = int(room.argmax())
+            raise_to = weights[place, gainer] + min(room[gainer], over[worst])
+            closed = self.truth == gainer
+            closed[place] = True
+            source = np.array([place]), np.array([float(raise_to)])
+            cone = spread(*ways, closed, *source, self.shrink).astype(np.int64)
+            cone[place] = raise_to
+            gain = np.where(self.truth == gainer, 0, np.maximum(cone - weights[:, gainer], 0))
+            if (gain > weights[each, self.truth]).any():
+                break
+            weights[:, gainer] += gain
+            weights[each, self.truth] -= gain
+        return weights
+
+    def must_hold(self, weights: Integers, worst: Worst) -> None:
+        """Refuse weights that break the guarantee, with the worst edge and what to use instead."""
+        if worst.excess <= 0:
+            return
+        first, second = (self.graph.datasets[place] for place in (worst.more, worst.less))
+        answers = self._too_likely(weights[worst.more], weights[worst.less])
+        raise InvalidGuarantee(
+            f"a mechanism must keep {self.guarantee} on every edge, but this one would answer "
+            f"{answers} too often at {first!r} beside {second!r}, by "
+            f"{worst.excess / TOTAL:.3g}; use {self.remedy} or a larger epsilon"
+        )
+
+    def _too_likely(self, more: Integers, less: Integers) -> str:
+        over = more > self.bound.times(less)
+        return ", ".join(str(self.graph.answers[place]) for place in np.flatnonzero(over))
+
+
+def _distinct(rows: Integers) -> tuple[Integers, Integers]:
+    """The distinct rows and the place of each row among them.
+
+    Rows are told apart by a random linear form modulo 2^64, which is much faster than sorting
+    whole rows; should two rows share its value, they are sorted after all.
+    """
+    form = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1]) | 1
+    _, first, index = np.unique(rows @ form, return_index=True, return_inverse=True)
+    if (rows[first][index] == rows).all():
+        return rows[first], index
+    found, index = np.unique(rows, axis=0, return_inverse=True)
+    return found, index.reshape(-1)
+
+
+def _anderson(guesses: list[Floats], errors: list[Floats]) -> Floats:
+    """The damped step from the combination of the last guesses that has the least error."""
+    value, error = guesses[-1], errors[-1]
+    if len(errors) == 1:
+        return value + _DAMPING * error
+    moves, turns = (np.diff(np.array(rows), axis=0).T for rows in (guesses, errors))
+    back = np.linalg.lstsq(turns, error, rcond=1e-10)[0]
+    following: Floats = value + _DAMPING * error - (moves + _DAMPING * turns) @ back
+    return following
+
+
+def _world(graph: Any, guarantee: Guarantee, remedy: str) -> _World:
+    if not isinstance(graph, RainbowGraph):
+        raise InvalidGraph(f"lifted proximity needs a rainbow graph, got {type(graph).__name__}")
+    if not isinstance(guarantee, DP):
+        raise InvalidGuarantee(f"lifted proximity needs an (ε,δ) guarantee, got {guarantee}")
+    bound = Bound.of(guarantee)
+    if bound.ratio == 1 and bound.units < len(graph.answers):
+        raise InvalidGuarantee(
+            f"lifted proximity needs an epsilon from 1e-10 or a delta from 1e-14, got {guarantee}"
+        )
+    if len(graph) * len(graph.answers) > MOST_CELLS:
+        raise InvalidGraph(
+            f"lifted proximity holds at most {MOST_CELLS:,} weights, one for each dataset and "
+            f"answer, got {len(graph):,} datasets and {len(graph.answers)} answers"
+        )
+    place = {answer: number for number, answer in enumerate(graph.answers)}
+    first = np.array([place[region.rainbow[0]] for region in graph.regions.values()])
+    truth = first[graph.region_numbers]
+    border = plain.boundary(*graph.compressed, truth)
+    return _World(graph, guarantee, bound, truth, np.flatnonzero(border), remedy)

@@ -1,0 +1,412 @@
+"""A mechanism: a distribution over the answers for each dataset.
+
+Distributions are kept once each, as rows, and every dataset points at one; a mechanism on ten
+million datasets with forty distinct rows holds forty rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.display import cards
+from rainbowdp.display.progress import track
+from rainbowdp.errors import InvalidMechanism, RainbowError
+from rainbowdp.graphs.engines.narrow import number_type
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.morphisms import Morphism
+from rainbowdp.graphs.rainbows import (
+    Answer,
+    Dataset,
+    Order,
+    Utility,
+    Verdict,
+    compare_rows,
+    in_order,
+    verdict,
+)
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.boundary import BoundaryCondition
+from rainbowdp.numeric.quantity import SUM_TOLERANCE, plain
+
+if TYPE_CHECKING:
+    from rainbowdp.exact.mechanism import ExactMechanism
+
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a mechanism keeps its guarantee, and the worst pair of neighbors if it does not."""
+
+    holds: bool
+    guarantee: Guarantee
+    pairs: int
+    excess: float = 0.0
+    neighbors: tuple[Dataset, Dataset] | None = None
+    answers: tuple[Answer, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        if self.holds:
+            return f"{self.guarantee} holds on all {self.pairs} distinct pairs of neighboring rows"
+        assert self.neighbors is not None
+        more, less = self.neighbors
+        answers = ", ".join(str(a) for a in self.answers)
+        return (
+            f"{self.guarantee} is broken: {{{answers}}} is too likely at {more!r} "
+            f"beside its neighbor {less!r}, by {self.excess:.6g}"
+        )
+
+    def _repr_html_(self) -> str:
+        return cards.card("Check", cards.badge(self.holds, self))
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A dataset and a set of its most preferred answers on which two mechanisms differ."""
+
+    dataset: Dataset
+    prefix: tuple[Answer, ...]
+    first: float
+    second: float
+    worth: bool = False
+
+    @property
+    def what(self) -> str:
+        """What the two numbers are."""
+        if self.worth:
+            return "expected worth"
+        return f"P({', '.join(str(a) for a in self.prefix)})"
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How one mechanism stands to another: the verdict, and a witness for each way it goes."""
+
+    verdict: Verdict
+    better: Witness | None = None
+    worse: Witness | None = None
+
+    def __str__(self) -> str:
+        reasons = [
+            f"{word} at {w.dataset!r}: {w.what} = {w.first:.6g} against {w.second:.6g}"
+            for word, w in (("better", self.better), ("worse", self.worse))
+            if w is not None
+        ]
+        return "; ".join([self.verdict, *reasons])
+
+
+@dataclass(frozen=True)
+class Homogeneity:
+    """Whether each region has one distribution on its boundary, or two datasets that differ."""
+
+    holds: bool
+    differ: tuple[Dataset, Dataset] | None = None
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+class Mechanism(Mapping[Dataset, dict[Answer, float]]):
+    """A randomized answer for each dataset of a rainbow graph.
+
+    ``table`` holds the distinct rows, probabilities in the order of ``graph.answers``; dataset
+    number i answers by row ``index[i]``. Most people get one from ``rb.optimal`` or
+    ``Mechanism.from_table``.
+
+    >>> graph = RainbowGraph([("a", "b")], {"a": ("yes", "no"), "b": ("no", "yes")})
+    >>> coin = Mechanism.from_table(graph, {"a": {"yes": 0.6, "no": 0.4}, "b": (0.4, 0.6)})
+    >>> coin["b"]
+    {'no': 0.6, 'yes': 0.4}
+    """
+
+    def __init__(
+        self,
+        graph: RainbowGraph,
+        table: Floats,
+        index: NDArray[Any],
+        guarantee: Guarantee | None = None,
+        *,
+        rows: Mechanism | None = None,
+        boundary: BoundaryCondition | None = None,
+    ) -> None:
+        if table.ndim != 2 or table.shape[1] != len(graph.answers) or index.shape != (len(graph),):
+            raise InvalidMechanism(
+                "a mechanism needs a probability for each answer and a row for each dataset, got "
+                f"rows of shape {table.shape} and {index.shape[0]} places for {len(graph)} datasets"
+            )
+        _check_table(table)
+        index = np.asarray(index)
+        wrong = (index < 0) | (index >= len(table))
+        if wrong.any() or index.dtype.kind not in "iu":
+            shown = index[wrong][0] if wrong.any() else index.dtype
+            raise InvalidMechanism(
+                f"a mechanism must point at rows 0 to {len(table) - 1}, got {shown}"
+            )
+        index = index.astype(number_type(len(table) - 1))
+        self.graph, self.table, self.index, self.guarantee = graph, table, index, guarantee
+        self._rows, self._boundary = rows, boundary
+
+    @classmethod
+    def from_table(
+        cls,
+        graph: RainbowGraph,
+        distributions: Mapping[Dataset, Any],
+        guarantee: Guarantee | None = None,
+    ) -> Mechanism:
+        """A mechanism from one distribution for each dataset.
+
+        Each is a mapping {answer: probability} or a sequence in the order of ``graph.answers``.
+        """
+        rows: dict[tuple[float, ...], int] = {}
+        index = np.empty(len(graph), dtype=np.int64)
+        for place, dataset in enumerate(graph.datasets):
+            if dataset not in distributions:
+                raise InvalidMechanism(
+                    f"every dataset needs a distribution, got none for {dataset!r}"
+                )
+            row = tuple(float(p) for p in in_order(distributions[dataset], graph.answers))
+            index[place] = rows.setdefault(row, len(rows))
+        for dataset in distributions:
+            graph.position(dataset)
+        return cls(graph, np.array(list(rows)), index, guarantee)
+
+    def __repr__(self) -> str:
+        promise = f", {self.guarantee}" if self.guarantee is not None else ""
+        return f"Mechanism({len(self)} datasets, {len(self.table)} rows{promise})"
+
+    def _repr_html_(self) -> str:
+        rows = ((name, *cards.row(self[name], self.graph.answers)) for name in self)
+        counts = f"{len(self):,} datasets, {len(self.table):,} rows"
+        table = cards.table(("dataset", "", "first choice"), rows, len(self))
+        return cards.card("Mechanism", self.guarantee or "no guarantee", counts, table)
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability} at ``dataset``, most preferred answer first."""
+        row = self.table[self.index[self.graph.position(dataset)]]
+        place = self._answer_place
+        return {answer: float(row[place[answer]]) for answer in self.graph.rainbow(dataset)}
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return iter(self.graph.datasets)
+
+    def __len__(self) -> int:
+        return len(self.graph)
+
+    __hash__ = None  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+    @property
+    def rows(self) -> Mechanism:
+        """The mechanism on the boundary graph that this one is the pullback of, or itself.
+
+        For an optimal mechanism ``mechanism.rows[region, depth]`` is the row at that depth.
+        """
+        return self if self._rows is None else self._rows
+
+    @cached_property
+    def _answer_place(self) -> dict[Answer, int]:
+        return {answer: place for place, answer in enumerate(self.graph.answers)}
+
+    def pullback(self, morphism: Morphism) -> Mechanism:
+        """The mechanism d ↦ self[morphism[d]] on the morphism's source: as private as this one."""
+        if morphism.target is not self.graph:
+            raise InvalidMechanism(
+                "a mechanism can only be pulled back along a morphism to its own graph, "
+                f"got one to {morphism.target!r}"
+            )
+        answers = morphism.source.answers
+        if set(answers) != set(self.graph.answers):
+            raise InvalidMechanism(
+                f"a pullback must keep the answers {', '.join(map(str, self.graph.answers))}, "
+                f"got a source with {', '.join(map(str, answers))}"
+            )
+        table = self.table[:, [self._answer_place[answer] for answer in answers]]
+        index = self.index[morphism.positions]
+        return Mechanism(morphism.source, table, index, self.guarantee, rows=self)
+
+    @property
+    def boundary(self) -> BoundaryCondition | None:
+        """The boundary condition that an optimal mechanism was grown from."""
+        return self._boundary
+
+    @cached_property
+    def _exact(self) -> ExactMechanism:
+        return self.exact()
+
+    def exact(self) -> ExactMechanism:
+        """The mechanism in integers, with its proof; ``release`` draws from this.
+
+        An optimal mechanism is grown again from its boundary, exactly; any other has its rows put
+        on the grid. What rounding breaks is repaired by the least mixing, or refused.
+        """
+        from rainbowdp.mechanisms.integers import exact_mechanism
+
+        return exact_mechanism(self)
+
+    def release(self, dataset: Dataset) -> Answer:
+        """One answer for ``dataset``, drawn from exact integers. This is what goes out."""
+        return self._exact.release(dataset)
+
+    def sample(self, dataset: Dataset, size: int, seed: int | None = None) -> list[Answer]:
+        """Simulated answers, for experiments: fast, repeatable, and **not** a private release."""
+        row = self[dataset]
+        weights = np.array(list(row.values()))
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(len(weights), size, p=weights / weights.sum())
+        answers = list(row)
+        return [answers[number] for number in chosen]
+
+    def save(self, path: str) -> Any:
+        """Write the exact mechanism as a file that proves itself."""
+        from rainbowdp.exact.files import save
+
+        return save(self._exact, path)
+
+    def check(self, guarantee: Guarantee | None = None, *, every_edge: bool = False) -> Check:
+        """Does every pair of neighbors keep the guarantee, over all sets of answers, both ways?
+
+        A pullback is checked on the graph it comes from, whose few edges prove the rest; with
+        ``every_edge`` each edge of the own graph is looked at. Rows are floats, so what is
+        checked holds up to a relative rounding of 1e-12. Cost: O(edges) and one comparison for
+        each distinct pair of rows, in blocks: memory is that of the distinct pairs.
+        """
+        promise = guarantee if guarantee is not None else self.guarantee
+        if promise is None:
+            raise RainbowError(
+                "a check needs a guarantee, got a mechanism without one; pass check(DP(...))"
+            )
+        if self.rows is not self and not every_edge and self.rows.check(promise):
+            return Check(True, promise, len(self.rows.row_pairs()))
+        pairs = self.row_pairs()
+        excess = np.zeros(len(pairs))
+        starts = range(0, len(pairs), _BLOCK)
+        for start in track(starts, len(starts), "checking"):
+            first, second = pairs[start : start + _BLOCK].T
+            excess[start : start + _BLOCK] = promise.excesses(self.table[first], self.table[second])
+        if not excess.any():
+            return Check(True, promise, len(pairs))
+        first, second = pairs[int(excess.argmax())]
+        worst = promise.excess(self.table[first], self.table[second])
+        places = np.array(self.graph.edge_between(self.index == first, self.index == second))
+        more, less = self.graph.names(places if worst.first else places[::-1])
+        answers = tuple(self.graph.answers[a] for a in worst.answers)
+        return Check(False, promise, len(pairs), float(worst), (more, less), answers)
+
+    def row_pairs(self) -> NDArray[np.int64]:
+        """The distinct pairs of different rows that stand on neighbors."""
+        return self.graph.joined(self.index, len(self.table))
+
+    def rows_at(self, positions: NDArray[Any]) -> Floats:
+        """The rows of the datasets at ``positions``, answers in the order of ``graph.answers``."""
+        rows: Floats = self.table[self.index[positions]]
+        return rows
+
+    def homogeneity(self) -> Homogeneity:
+        """Does each region have one and the same distribution on its whole boundary?"""
+        on_boundary = np.flatnonzero(self.graph.depth_numbers == 0)
+        _, first = np.unique(self.graph.region_numbers[on_boundary], return_index=True)
+        head = dict(
+            zip(self.graph.region_numbers[on_boundary[first]], on_boundary[first], strict=True)
+        )
+        heads = np.array(
+            [head[number] for number in self.graph.region_numbers[on_boundary]], dtype=np.int64
+        )
+        differ = (self.table[self.index[on_boundary]] != self.table[self.index[heads]]).any(axis=1)
+        if not differ.any():
+            return Homogeneity(True)
+        worst = int(np.flatnonzero(differ)[0])
+        one, other = self.graph.names(np.array([heads[worst], on_boundary[worst]]))
+        return Homogeneity(False, (one, other))
+
+    def utility(self, utility: Utility) -> float:
+        """Σ over datasets of the expected worth of the answer."""
+        return float(self._worths(utility).sum())
+
+    def _worths(self, utility: Utility) -> Floats:
+        worth = np.empty((len(self), len(self.graph.answers)))
+        for place, dataset in enumerate(self.graph.datasets):
+            worth[place] = utility.worths(dataset, self.graph.rainbow(dataset))
+        ordered: Floats = (worth * self._preferred(np.arange(len(self)))).sum(axis=1)
+        return ordered
+
+    def _preferred(self, places: NDArray[np.int64]) -> Floats:
+        """The rows of the datasets at ``places`` in their own preference order."""
+        order = np.array(
+            [
+                [self._answer_place[a] for a in region.rainbow]
+                for region in self.graph.regions.values()
+            ]
+        )
+        return np.take_along_axis(
+            self.rows_at(places), order[self.graph.region_numbers[places]], axis=1
+        )
+
+
+def _check_table(table: Floats) -> None:
+    fine = np.isfinite(table).all(axis=1) & (table >= 0).all(axis=1)
+    fine &= np.abs(np.where(np.isfinite(table), table, 0.0).sum(axis=1) - 1) <= SUM_TOLERANCE
+    if not fine.all():
+        row = table[int(np.flatnonzero(~fine)[0])]
+        raise InvalidMechanism(f"a row must be probabilities that sum to 1, got {plain(row)}")
+
+
+def relate(a: Mechanism, b: Mechanism, order: Order | Utility = "dominance") -> Relation:
+    """How ``a`` stands to ``b`` on the same graph, dataset by dataset, with the proof.
+
+    ``order``: ``"dominance"`` (every prefix sum), ``"lexicographic"`` (the first that differs) or
+    a ``Utility`` (its total). Differences within rounding count as equal.
+    """
+    if a.graph is not b.graph:
+        raise RainbowError("two mechanisms must be on one graph to be compared, got two graphs")
+    if isinstance(order, Utility):
+        return _relate_by_utility(a, b, order)
+    # Datasets that share the region and both rows compare alike; one of them speaks for all.
+    keys = np.stack([a.graph.region_numbers, a.index, b.index], axis=1)
+    _, places = np.unique(keys, axis=0, return_index=True)
+    places.sort()
+    first, second = a._preferred(places), b._preferred(places)
+    signs = compare_rows(first, second, order)
+
+    def witness(sign: int) -> Witness | None:
+        found = np.argwhere(signs == sign)
+        if not len(found):
+            return None
+        row, prefix = found[0]
+        dataset = a.graph.datasets[int(places[row])]
+        sums = first[row, : prefix + 1].sum(), second[row, : prefix + 1].sum()
+        return Witness(
+            dataset, a.graph.rainbow(dataset)[: prefix + 1], float(sums[0]), float(sums[1])
+        )
+
+    better, worse = witness(1), witness(-1)
+    return Relation(verdict(better is not None, worse is not None), better, worse)
+
+
+def _relate_by_utility(a: Mechanism, b: Mechanism, utility: Utility) -> Relation:
+    first, second = a._worths(utility), b._worths(utility)
+    gain = first.sum() - second.sum()
+    if abs(gain) <= 1e-12 * (np.abs(first).sum() + np.abs(second).sum()):
+        return Relation("equal")
+    place = int((first - second).argmax() if gain > 0 else (second - first).argmax())
+    dataset = a.graph.datasets[place]
+    witness = Witness(
+        dataset, a.graph.rainbow(dataset), float(first[place]), float(second[place]), worth=True
+    )
+    return (
+        Relation("dominates", better=witness) if gain > 0 else Relation("dominated", worse=witness)
+    )
+
+
+def dominates(a: Mechanism, b: Mechanism) -> bool:
+    """Whether every prefix sum of ``a`` is at least that of ``b``, at every dataset."""
+    return relate(a, b).worse is None

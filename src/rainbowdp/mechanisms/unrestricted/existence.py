@@ -1,0 +1,506 @@
+"""Does one mechanism dominate all others with given rows? Yes with it, or no with the proof.
+
+With fixed rows the prefix sum s_k of a dataset d has a largest value among all mechanisms. A
+mechanism that dominates all others must attain every one of these; so it exists if and only if
+the vector of maxima, the *join*, is private itself.
+
+**The envelope.** s_k(d) is at most U_k(d) = min over fixed b of φ^{dist(d,b)}(P_b(first k)). φ is
+monotone, so the U_k(d) rise with k and are prefix sums of a row. If these rows are private, they
+are the optimum, and no linear program is needed. That is so
+
+* for a valid homogeneous boundary: the envelope is the paper's optimum;
+* for two answers, whenever of every two neighbors with different preferences at least one is
+  fixed (on a boundary condition both are). *Proof.* Write x(d) for the probability of the first
+  listed answer. A symmetric trade-off curve makes 1−x ≤ φ(1−x') the same as x' ≤ φ(x), so a
+  mechanism is private iff x(d) ≤ φ(x(d')) for all directed edges. U(d) = min_b φ^{dist}(x(b)) obeys
+  that, since φ is monotone and distances differ by at most one; so does the least solution
+  L(d) = max_b (1 − φ^{dist}(1−x(b))); and U = L = x on fixed datasets if every two of them allow
+  each other. Datasets that prefer the first answer take U, the others L. Neighbors that take the
+  same one are fine. If d takes U and d' takes L, one of them is fixed, and there U = L. ∎
+
+**Otherwise** each maximum is a linear program; all have the same feasible set, so each starts
+from the vertex of the last. If the join breaks the guarantee on an edge, the maximizers at its
+two ends (two in the paper's Example 1, up to 2(q−1)) prove that there is no optimum: it would
+have to dominate each of them, while the multipliers of the programs show that it cannot have
+more, so at this edge it would be the join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.rainbows import Answer, Dataset
+from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.growth import Floats
+from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.unrestricted.envelope import (
+    Envelope,
+    FixedRows,
+    Integers,
+    envelope,
+    fixed_rows,
+    preferred_columns,
+    refuse_contradiction,
+)
+from rainbowdp.mechanisms.unrestricted.polytope import Polytope
+from rainbowdp.numeric.linear_programs import LinearProgram, Progress, Solver
+
+TOLERANCE = 1e-8  # a join that breaks the guarantee by less is rounding of the solver
+_ATTAINED = 1e-9  # a prefix sum this close to a bound attains it
+_REPAIRS = (0.0, *(2.0**-k for k in range(50, 29, -2)))  # weights of the average that are tried
+
+
+@dataclass(frozen=True)
+class Limit:
+    """No mechanism with the fixed rows gives the first ``count`` answers more than ``most``.
+
+    ``prices`` prove it: one number from 0 for each line, directed edge and answer (see
+    ``polytope``).
+    """
+
+    dataset: Dataset
+    count: int
+    most: float
+    prices: Floats = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Whether a certificate holds, and why not if it does not."""
+
+    holds: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The proof that no mechanism dominates all others.
+
+    ``mechanisms`` are all valid with the fixed rows. A mechanism that dominates them has at
+    least their prefix sums at the two ends of ``edge``, and by ``limits`` no more; so there it
+    has the rows ``join``, and these break the guarantee: ``answers`` are too likely at the first
+    end by ``excess``.
+    """
+
+    graph: RainbowGraph
+    guarantee: PiecewiseLinear
+    fixed: FixedRows
+    mechanisms: tuple[Mechanism, ...]
+    limits: tuple[Limit, ...]
+    edge: tuple[Dataset, Dataset]
+    answers: tuple[Answer, ...]
+    excess: float
+
+    @property
+    def join(self) -> dict[Dataset, dict[Answer, float]]:
+        """The rows any optimum would have at the two ends, most preferred answer first."""
+        return {end: self._joined(end) for end in self.edge}
+
+    def _joined(self, end: Dataset) -> dict[Answer, float]:
+        rows = [list(mechanism[end].values()) for mechanism in self.mechanisms]
+        sums = np.cumsum(rows, axis=1).max(axis=0)
+        sums[-1] = 1.0
+        parts = np.diff(np.minimum(sums, 1.0), prepend=0.0)
+        rainbow = self.graph.rainbow(end)
+        return dict(zip(rainbow, parts.tolist(), strict=True))
+
+    def __str__(self) -> str:
+        more, less = self.edge
+        lines = [
+            f"no mechanism dominates all others: one that dominates these {len(self.mechanisms)}"
+        ]
+        for number, mechanism in enumerate(self.mechanisms, 1):
+            ends = "; ".join(f"{end!r} {_shown(mechanism[end])}" for end in self.edge)
+            lines.append(f"  mechanism {number}: {ends}")
+        lines.append("would have, at the two ends of an edge,")
+        lines += [f"  {end!r} {_shown(row)}" for end, row in self.join.items()]
+        lines.append(
+            f"but then {{{', '.join(str(a) for a in self.answers)}}} is too likely at {more!r} "
+            f"beside {less!r}, by {self.excess:.6g}"
+        )
+        return "\n".join(lines)
+
+    def check(self) -> Checked:
+        """Verify everything again, from the graph, the guarantee and the fixed rows alone."""
+        for number, mechanism in enumerate(self.mechanisms, 1):
+            if mechanism.graph is not self.graph:
+                return Checked(False, f"mechanism {number} is on another graph")
+            kept = mechanism.check(self.guarantee, every_edge=True)
+            if not kept:
+                return Checked(False, f"mechanism {number} is not private: {kept}")
+            rows = mechanism.table[mechanism.index[self.fixed.positions]]
+            if not (rows == self.fixed.rows).all():
+                return Checked(False, f"mechanism {number} does not have the fixed rows")
+        if self.edge[1] not in self.graph.neighbors(self.edge[0]):
+            return Checked(False, "the two datasets are not neighbors")
+        slack = 0.0
+        given = {int(place) for place in self.fixed.positions}
+        for end in self.edge:
+            if self.graph.position(end) in given:
+                continue
+            sums = np.cumsum(list(self._joined(end).values()))
+            for count in range(1, len(sums)):
+                found = [x for x in self.limits if (x.dataset, x.count) == (end, count)]
+                if not found:
+                    return Checked(False, f"nothing limits the first {count} answers at {end!r}")
+                most = min(self._proved(limit) for limit in found)
+                slack = max(slack, most - float(sums[count - 1]))
+        column = {answer: place for place, answer in enumerate(self.graph.answers)}
+        rows = np.zeros((2, len(column)))
+        for place, row in enumerate(self.join.values()):
+            for answer, share in row.items():
+                rows[place, column[answer]] = share
+        excess = self.guarantee.excess(*np.maximum(rows, 0.0))
+        steepest = max(line.slope for line in self.guarantee.lines)
+        # a row within ``slack`` of the join in every prefix sum moves a set by 2q·slack at most
+        doubt = 2 * len(column) * (1 + steepest) * slack
+        if not excess > doubt:
+            return Checked(False, f"the join breaks nothing beyond rounding ({excess:.3g})")
+        return Checked(
+            True,
+            f"verified: {len(self.mechanisms)} private mechanisms, {len(self.limits)} limits "
+            f"within {slack:.1e}, and a join that exceeds {self.guarantee} by {float(excess):.6g}",
+        )
+
+    def _proved(self, limit: Limit) -> float:
+        """The bound that the prices prove, summed edge by edge as it is written."""
+        graph, steep = self.graph, [line for line in self.guarantee.lines if line.slope >= 1]
+        rainbow = graph.rainbow(limit.dataset)[: limit.count]
+        worth = {
+            (int(graph.position(limit.dataset)), place): 1.0
+            for place, answer in enumerate(graph.answers)
+            if answer in rainbow
+        }
+        total = 0.0
+        for line, prices in zip(steep, limit.prices, strict=True):
+            for (here, there), row in zip(_directed(graph, self.fixed), prices, strict=True):
+                if not row.any():
+                    continue
+                if (row < 0).any():
+                    return np.inf
+                total += line.rise * float(row.max())
+                for place, price in enumerate(row):
+                    worth[here, place] = worth.get((here, place), 0.0) - price
+                    worth[there, place] = worth.get((there, place), 0.0) + line.slope * price
+        answers = range(len(graph.answers))
+        rows = {int(p): row for p, row in zip(self.fixed.positions, self.fixed.rows, strict=True)}
+        for dataset in {place for place, _ in worth}:
+            values = [worth.get((dataset, v), 0.0) for v in answers]
+            fixed = rows.get(dataset)
+            total += max(values) if fixed is None else float(fixed @ np.array(values))
+        return total
+
+
+@dataclass(frozen=True)
+class Existence:
+    """Whether a mechanism with the fixed rows dominates all others.
+
+    Yes: ``mechanism``, which attains every largest prefix sum to ``within``. No: ``certificate``.
+    ``closed_form`` says that the envelope decided, without a linear program.
+    """
+
+    mechanism: Mechanism | None
+    certificate: Certificate | None
+    closed_form: bool = False
+    within: float = 0.0
+
+    @property
+    def exists(self) -> bool:
+        """The answer."""
+        return self.mechanism is not None
+
+    def __bool__(self) -> bool:
+        return self.exists
+
+    def __str__(self) -> str:
+        if self.certificate is not None:
+            return str(self.certificate)
+        how = "in closed form" if self.closed_form else f"within {self.within:.1e}"
+        return f"one mechanism dominates all others with these rows ({how})"
+
+
+def optimum(
+    graph: RainbowGraph, guarantee: Guarantee, boundary: Any, *, progress: Progress | None = None
+) -> Existence:
+    """The mechanism that dominates all others with the fixed rows, or the proof that none does.
+
+    ``boundary``: a mapping dataset → distribution for any datasets, usually every boundary
+    dataset (rows as mappings, or in the order of ``graph.answers``), or a homogeneous
+    ``BoundaryCondition``. Rows that contradict each other raise ``InvalidBoundary`` naming two
+    datasets. A ``GaussianDP`` that the envelope does not decide is refused: a polygon in its
+    place would prove nothing about the curve.
+
+    Cost: one sweep over the graph for each set of preferred answers; where that does not
+    decide, up to datasets × (answers − 1) linear programs.
+
+    >>> from rainbowdp import DP, paper
+    >>> rows = {"d1": (0.2, 0.1, 0.7), "d4": (0.4, 0.1, 0.5), "d5": (0.2, 0.1, 0.7)}
+    >>> found = optimum(paper.example_one(), DP.from_ratio(2, 1), rows)
+    >>> found.exists, found.certificate.edge, bool(found.certificate.check())
+    (False, ('d2', 'd3'), True)
+    """
+    fixed = fixed_rows(graph, boundary)
+    refuse_contradiction(graph, guarantee, fixed)
+    order = preferred_columns(graph)
+    reached = _prefix_envelopes(graph, guarantee, fixed, order)
+    table = _envelope_table(graph, guarantee, fixed, order, reached)
+    grown = _mechanism(graph, table, guarantee)
+    if grown.check(every_edge=True):
+        return Existence(grown, None, closed_form=True)
+    if not isinstance(guarantee, PiecewiseLinear):
+        raise InvalidGuarantee(
+            "whether an optimum exists is decided by linear programs here, which need a "
+            f"piecewise-linear guarantee, got {guarantee}; use DP or TradeOff"
+        )
+    most = np.ones(order.shape)
+    for k, envelopes in enumerate(reached):
+        most[:, k] = envelopes.most
+    return _Search(graph, guarantee, fixed, order, most, progress).run()
+
+
+def _prefix_envelopes(
+    graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows, order: Integers
+) -> list[Envelope]:
+    """For k = 1 … q − 1 the envelope of each dataset's own first k answers."""
+    known: dict[frozenset[int], Envelope] = {}
+    found = []
+    for k in range(1, order.shape[1]):
+        whole = Envelope(
+            np.ones(len(graph)),
+            np.full(len(graph), -1, dtype=np.int64),
+            np.zeros(len(graph), dtype=np.int64),
+        )
+        sets = np.sort(order[:, :k], axis=1)
+        for columns in np.unique(sets, axis=0):
+            key = frozenset(int(c) for c in columns)
+            if key not in known:
+                known[key] = envelope(graph, guarantee, fixed, [int(c) for c in columns])
+            here = (sets == columns).all(axis=1)
+            for name in ("most", "source", "hops"):
+                getattr(whole, name)[here] = getattr(known[key], name)[here]
+        found.append(whole)
+    return found
+
+
+def _envelope_table(
+    graph: RainbowGraph,
+    guarantee: Guarantee,
+    fixed: FixedRows,
+    order: Integers,
+    reached: Sequence[Envelope],
+) -> Floats:
+    """The rows whose prefix sums are the envelopes, as precisely as floats can hold them."""
+    n, q = order.shape
+    table = np.zeros((n, q))
+    if q == 1:
+        return np.ones((n, 1))
+    sums = np.stack([e.most for e in reached], axis=1)
+    preferred = np.clip(np.diff(sums, axis=1, prepend=0.0, append=1.0), 0.0, 1.0)
+    source = np.stack([e.source for e in reached], axis=1)
+    first = (source >= 0).argmax(axis=1)
+    places = np.arange(n)
+    lead = source[places, first]
+    hops = np.stack([e.hops for e in reached], axis=1)[places, first]
+    # Where one fixed row binds at every prefix, its own growth has no cancellation in it.
+    bound = np.flatnonzero(lead >= 0)
+    own = np.take_along_axis(fixed.rows[lead[bound]], order[bound], axis=1) if bound.size else sums
+    if q == 2 and bound.size:
+        s, r = guarantee._advance(own[:, 0], own[:, 1], hops[bound].astype(np.float64))
+        preferred[bound] = np.stack([s, r], axis=1)
+    elif bound.size:
+        starts = np.clip(np.cumsum(own, axis=1)[:, :-1], 0.0, 1.0)
+        alone = guarantee.grow(starts, hops[bound, None])
+        single = (np.abs(alone - sums[bound]) <= 1e-14).all(axis=1)
+        keys = np.stack([graph.region_numbers[bound], lead[bound]], axis=1)[single]
+        chosen = bound[single]
+        kinds, number = np.unique(keys, axis=0, return_inverse=True)
+        for kind, (_, row) in enumerate(kinds):
+            members = chosen[number.reshape(-1) == kind]
+            start = [fixed.exact[int(row)][int(c)] for c in order[members[0]]]
+            preferred[members] = guarantee.rows(start, hops[members])
+    np.put_along_axis(table, order, preferred, axis=1)
+    table[fixed.positions] = fixed.rows
+    return table
+
+
+def _mechanism(graph: RainbowGraph, table: Floats, guarantee: Guarantee) -> Mechanism:
+    rows, index = np.unique(table, axis=0, return_inverse=True)
+    return Mechanism(graph, rows, index.reshape(-1), guarantee)
+
+
+def _shown(row: Mapping[Answer, float]) -> str:
+    return "(" + ", ".join(f"{answer}: {share:.6g}" for answer, share in row.items()) + ")"
+
+
+def _directed(graph: RainbowGraph, fixed: FixedRows) -> list[tuple[int, int]]:
+    """The directed edges of the polytope, in its order."""
+    given = {int(place) for place in fixed.positions}
+    edges = [(int(a), int(b)) for a, b in graph.edge_positions()]
+    edges = [edge for edge in edges if not given.issuperset(edge)]
+    return edges + [(b, a) for a, b in edges]
+
+
+class _Search:
+    """The maxima by linear programs, and what follows from them."""
+
+    def __init__(
+        self,
+        graph: RainbowGraph,
+        guarantee: PiecewiseLinear,
+        fixed: FixedRows,
+        order: Integers,
+        most: Floats,
+        progress: Progress | None,
+    ) -> None:
+        self.graph, self.guarantee, self.fixed, self.order = graph, guarantee, fixed, order
+        self.most, self.progress = most, progress
+        self.polytope = Polytope.of(graph, guarantee, fixed)
+        self.linear: LinearProgram = self.polytope.program()
+        self.solver = Solver(self.linear, method="simplex", tolerance=1e-10)
+        self.best = np.zeros(order.shape)  # the largest prefix sums seen so far
+        self.center, self.seen = np.zeros(order.shape), 0
+
+    def run(self) -> Existence:
+        q = self.order.shape[1]
+        free = np.setdiff1d(np.arange(len(self.graph)), self.fixed.positions)
+        everything = np.zeros(self.order.shape)
+        for place in free:
+            everything += self._wish(int(place), range(1, q))
+        together, _ = self._maximize(everything)
+        open_ones = [(int(d), k) for d in free for k in range(1, q)]
+        for number, (place, k) in enumerate(open_ones, 1):
+            if self.best[place, k - 1] < self.most[place, k - 1] - _ATTAINED / 10:
+                self._maximize(self._wish(place, [k]))
+            if self.progress is not None:
+                self.progress(f"prefix {number} of {len(open_ones)}")
+        sums = np.minimum(np.maximum.accumulate(self.best, axis=1), 1.0)
+        preferred = np.diff(sums[:, :-1], axis=1, prepend=0.0, append=1.0)
+        table = np.zeros(self.order.shape)
+        np.put_along_axis(table, self.order, np.maximum(preferred, 0.0), axis=1)
+        table[self.fixed.positions] = self.fixed.rows
+        edges = self.graph.edge_positions()
+        excess = self.guarantee.excesses(table[edges[:, 0]], table[edges[:, 1]])
+        if excess.max() > TOLERANCE:
+            return self._refuted(edges[int(excess.argmax())])
+        for candidate in (table, together):
+            mended = self._mended(candidate)
+            if mended is not None:
+                there = self._sums(mended.table[mended.index])
+                within = float((self.best - there)[free, : q - 1].max(initial=0.0))
+                return Existence(mended, None, within=max(within, 0.0))
+        raise self._undecided()
+
+    def _wish(self, place: int, counts: Sequence[int] | range) -> Floats:
+        """The worth that adds up the prefix sums of one dataset."""
+        worth = np.zeros(self.order.shape)
+        for k in counts:
+            worth[place, self.order[place, :k]] += 1.0
+        return worth
+
+    def _sums(self, table: Floats) -> Floats:
+        return np.cumsum(np.take_along_axis(table, self.order, axis=1), axis=1)
+
+    def _maximize(self, worth: Floats) -> tuple[Floats, Floats]:
+        """(rows, prices) of a maximizer of ``worth``."""
+        solution = self.solver.maximize(self.polytope.cost(worth, self.linear))
+        if solution.status == "infeasible":
+            refuse_contradiction(self.graph, self.guarantee, self.fixed, every_set=True)
+            raise InvalidBoundary(
+                f"fixed rows must leave room for a {self.guarantee} mechanism, but there is none, "
+                "though every two of them can be reconciled"
+            )
+        table = self.polytope.table(solution.values) if solution.values.size else None
+        if solution.status != "optimal" or table is None:
+            raise RainbowError(f"the solver stopped without an answer: {solution.message}")
+        self.best = np.maximum(self.best, self._sums(table))
+        self.center += table
+        self.seen += 1
+        return table, self.polytope.multipliers(solution.multipliers)[0]
+
+    def _mended(self, table: Floats) -> Mechanism | None:
+        """``table`` with the rounding taken out by a little of the average of all maximizers."""
+        center = self.center / self.seen
+        for weight in _REPAIRS:
+            mixed = (1 - weight) * table + weight * center
+            mixed[self.fixed.positions] = self.fixed.rows
+            mechanism = _mechanism(self.graph, mixed, self.guarantee)
+            if mechanism.check(every_edge=True):
+                return mechanism
+        return None
+
+    def _undecided(self) -> RainbowError:
+        return RainbowError(
+            "whether an optimum exists could not be decided in floats: the fixed rows leave no "
+            "room for rounding; give them a little slack"
+        )
+
+    def _refuted(self, edge: Integers) -> Existence:
+        ends = [int(place) for place in edge]
+        given = {int(place) for place in self.fixed.positions}
+        mechanisms: list[Mechanism] = []
+        limits: list[Limit] = []
+        for place in (end for end in ends if end not in given):
+            for table in self._maximizers(place, limits):
+                mended = self._mended(table)
+                if mended is None:
+                    raise self._undecided()
+                mechanisms.append(mended)
+        names = self.graph.names(edge)
+        draft = Certificate(
+            self.graph,
+            self.guarantee,
+            self.fixed,
+            tuple(mechanisms),
+            tuple(limits),
+            (names[0], names[1]),
+            (),
+            0.0,
+        )
+        answers = self.graph.answers
+        first, second = (np.array([row[a] for a in answers]) for row in draft.join.values())
+        worst = self.guarantee.excess(np.maximum(first, 0.0), np.maximum(second, 0.0))
+        certificate = Certificate(
+            self.graph,
+            self.guarantee,
+            self.fixed,
+            tuple(mechanisms),
+            tuple(limits),
+            (names[0], names[1]) if worst.first else (names[1], names[0]),
+            tuple(answers[v] for v in worst.answers),
+            float(worst),
+        )
+        if not certificate.check():
+            raise self._undecided()
+        return Existence(None, certificate)
+
+    def _maximizers(self, place: int, limits: list[Limit]) -> Iterator[Floats]:
+        """One mechanism with all the largest prefix sums of a dataset if there is one, or more."""
+        counts = range(1, self.order.shape[1])
+        single = []
+        for k in counts:
+            table, prices = self._maximize(self._wish(place, [k]))
+            most = self.polytope.bound(self._wish(place, [k]), prices)
+            limits.append(Limit(self.graph.datasets[place], k, most, prices))
+            single.append(table)
+        together, _ = self._maximize(self._wish(place, counts))
+        there = self._sums(together)[place, :-1]
+        if (there >= self.best[place, :-1] - _ATTAINED).all():
+            yield together
+            return
+        attained = np.zeros(len(counts))
+        for k, table in zip(counts, single, strict=True):
+            if attained[k - 1] < self.best[place, k - 1] - _ATTAINED:
+                attained = np.maximum(attained, self._sums(table)[place, :-1])
+                yield table

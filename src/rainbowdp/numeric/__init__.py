@@ -1,0 +1,1 @@
+"""Numbers: exact values, balls, powers, linear programs."""

@@ -1,0 +1,35 @@
+"""The objects of the paper *Generalized Rainbow Differential Privacy*, as values.
+
+Gu, Zhou, Günlü, D'Oliveira, Sadeghi, Médard and Schaefer, arXiv:2309.05871. Everything here is
+what the paper states, its one wrong formula included: ``printed_step`` is there to be refuted.
+"""
+
+from rainbowdp.baselines.printed import printed_step
+from rainbowdp.paper.objects import (
+    BLUE,
+    BOUNDARY,
+    GREEN,
+    PRINTED_BOUNDARY,
+    RATIO,
+    RED,
+    UNROUNDED_BOUNDARY,
+    example_one,
+    example_one_mechanisms,
+    figure_one,
+    rainbow,
+)
+
+__all__ = [
+    "BLUE",
+    "BOUNDARY",
+    "GREEN",
+    "PRINTED_BOUNDARY",
+    "RATIO",
+    "RED",
+    "UNROUNDED_BOUNDARY",
+    "example_one",
+    "example_one_mechanisms",
+    "figure_one",
+    "printed_step",
+    "rainbow",
+]

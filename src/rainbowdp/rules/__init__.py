@@ -1,0 +1,1 @@
+"""The kinds of mechanisms, one folder each."""

@@ -1,0 +1,1 @@
+"""Homogeneous: the optimum for one boundary distribution a region."""

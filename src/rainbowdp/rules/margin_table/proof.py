@@ -1,0 +1,344 @@
+"""Proving a margin table: every pair of neighboring rows, in finitely many exact comparisons.
+
+**What has to be compared.** Let the leader be answer 0 with a large count N, so that the others
+have N − gap; for ties to the first listed the positions are the same whoever leads. Up to
+exchanging the two ends a pair of neighbors is one of
+
+* a record more for answer v;
+* a record of the leader turned into one of v (any pair in which a leader loses a record);
+* a record of u turned into one of v > u, the leader staying: where neither end's leader loses
+  a record, the other end has the same leader, and the pair can be read from either end.
+
+**Where.** An answer that may overtake the leader has few gaps from which it can, each of which is a
+case; in each case all other gaps move by a constant. While a gap and the moved gap stay in one
+cell each, both rows are linear in r^gap, so is every Σ_{v∈S} (P_v − ratio·Q_v), and over a product
+of such stretches it is largest at a corner. The ends of the stretches are the gaps that
+start or end at a knot or at the farthest gap, and the first gap of the case.
+
+**How.** Rows are sums of non-negative products. In doubles they are right to a relative 2^-48
+(there are fewer than 32 roundings), so what is clear by a relative 2^-40 is proved. The rest, and
+with ``exactly`` everything, is compared in integers, in which the shares of knots are multiples of
+2^-128: a row is linear in each share, so each share moves it by at most 2^-129 of the total, and
+what is clear by as much is proved. What is still not clear is compared in exact fractions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rainbowdp.errors import InvalidMechanism
+from rainbowdp.exact.proof import Proof, check_rows, lines_of
+from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.rules.margin_table.rule import MarginTable
+from rainbowdp.rules.margin_table.shape import Shape
+
+Corner: TypeAlias = tuple[int, ...]
+Number: TypeAlias = Callable[[Fraction], Any]
+
+_MANY = 10**9  # a count with room below it for every gap that is looked at
+_CLEAR = 2.0**-40
+_BITS = 128  # of a share
+_BLOCK = 1 << 16  # corners compared at once
+_MOST_ANSWERS, _LEAST, _MOST = 9, Fraction(1, 1 << 50), 1 << 900
+_remembered: dict[str, Proof] = {}
+
+
+def prove_table(guarantee: Guarantee, table: MarginTable, *, exactly: bool = False) -> Proof:
+    """The table keeps (ε,δ) for votes of every size, or the pair of rows that refutes it.
+
+    What was proved before is remembered by its digest.
+    """
+    digest = digest_of(guarantee, table)
+    if digest in _remembered and not exactly:
+        return _remembered[digest]
+    if not isinstance(guarantee, DP):
+        raise InvalidMechanism(f"a margin table needs an (ε,δ) guarantee, got {guarantee}")
+    shape = table.shape
+    if any(len(row) != shape.answers for row in table.rows):
+        raise InvalidMechanism(f"a row of a margin table must have {shape.answers} weights")
+    if check_rows(table.rows) != table.total:
+        raise InvalidMechanism(f"the rows of a margin table must sum to {table.total}")
+    _check_range(table)
+    rows = _Rows(shape, np.array(table.rows, dtype=object))
+    rows.check_equal_gaps()
+    ((ratio, delta),) = lines_of(guarantee)
+    corners = 0
+    for case in _cases(shape):
+        corners += case.compare(rows, ratio, delta * table.total, exactly)
+    statement = f"{corners} corners of a margin table with total weight {table.total}"
+    return _remembered.setdefault(digest, Proof(guarantee, corners, statement))
+
+
+def _check_range(table: MarginTable) -> None:
+    """Refuse a table for which doubles would overflow or underflow.
+
+    A share that is not 0 is at least (1 − r)·r^farthest, so a weight at least 2^-800.
+    """
+    shape = table.shape
+    small = min(shape.ratio**shape.farthest, 1 - shape.ratio)
+    if shape.answers > _MOST_ANSWERS or small < _LEAST or table.total > _MOST:
+        raise InvalidMechanism(
+            f"a margin table can be proved for up to {_MOST_ANSWERS} answers where ratio^farthest "
+            "and 1 − ratio are at least 2^-50 and the total at most 2^900"
+        )
+
+
+def digest_of(guarantee: Guarantee, table: MarginTable) -> str:
+    """SHA-256 of all that a proof depends on."""
+    return hashlib.sha256(repr((lines_of(guarantee), table)).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a table at any gaps, in doubles or exactly."""
+
+    shape: Shape
+    stored: Any
+    _axes: dict[tuple[Corner, Number], Any] = field(default_factory=dict, init=False)
+
+    def blend(self, gaps: Sequence[Sequence[int]], number: Number) -> Any:
+        """Rows over the product of ``gaps``, answers first, times what the shares sum to."""
+        weights = self._floats if number is float else self._exact
+        for ends in gaps:  # contracting the first axis puts the new one last
+            shares, rest = self._axis(tuple(ends), number), weights.shape[1:]
+            flat = weights.reshape(len(weights), -1)
+            weights = (flat.T @ shares.T).reshape(*rest, len(shares))
+        return weights
+
+    def check_equal_gaps(self) -> None:
+        """Refuse rows in which answers that cannot be told apart have different weights."""
+        choices, _, arranged = _choices(self.shape)
+        choices = choices[(choices == arranged).all(axis=1)]
+        for one, other in itertools.combinations(range(self.shape.answers), 2):
+            if one:
+                free = choices[:, one - 1] >= self.shape.labeled
+                same = free & (choices[:, one - 1] == choices[:, other - 1])
+            else:
+                same = (choices[:, other - 1] == 0) & (self.shape.ties == "any leader")
+            wrong = same & (self.stored[:, one] != self.stored[:, other])
+            if wrong.any():
+                row = tuple(self.stored[wrong][0])
+                raise InvalidMechanism(f"equal gaps must have equal weights, got {row}")
+
+    @cached_property
+    def _exact(self) -> Any:
+        return _spread(self.shape, self.stored)
+
+    @cached_property
+    def _floats(self) -> Any:
+        return _spread(self.shape, self.stored.astype(np.float64))
+
+    def _axis(self, gaps: Corner, number: Number) -> Any:
+        """For each gap the shares of all knots, as such numbers: those around it have some."""
+        if (gaps, number) in self._axes:
+            return self._axes[gaps, number]
+        shape = self.shape
+        at = [*(shape.ratio**knot for knot in shape.knots), Fraction(0)]
+        whole = number(Fraction(1))
+        shares = np.zeros((len(gaps), len(at)), dtype=float if number is float else object)
+        for row, gap in zip(shares, gaps, strict=True):
+            lower = sum(knot <= gap for knot in shape.knots) - 1
+            here, low, high = shape.ratio ** min(gap, shape.farthest), at[lower], at[lower + 1]
+            share = (here - high) / (low - high)
+            row[lower] = number(share)
+            # in doubles 1 − share would not be right to a relative 2^-48 near 0
+            row[lower + 1] = number(1 - share) if number is float else whole - row[lower]
+        return self._axes.setdefault((gaps, number), shares)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Neighbors that differ by one kind of change, with the gaps that decide who leads.
+
+    ``first[i]`` is the gap of position i + 1, or its least where it is ``free``; ``moved[i]`` is
+    added to it. ``goes_to[i]`` is where the answer at position i stands at the other end, and
+    ``old_leader`` the gap of the former leader, if there is another.
+    """
+
+    first: tuple[int, ...]
+    free: tuple[bool, ...]
+    moved: tuple[int, ...]
+    goes_to: tuple[int, ...]
+    old_leader: int
+
+    def ends(self, shape: Shape, place: int) -> list[int]:
+        """The ends of the stretches of the gap at ``place``."""
+        least = self.first[place]
+        if not self.free[place]:
+            return [least]
+        bends = (*shape.knots, shape.farthest)
+        ends = {gap for bend in bends for gap in (bend, bend - self.moved[place])}
+        return sorted({least, *(end for end in ends if end >= least)})
+
+    def compare(self, rows: _Rows, ratio: Fraction, slack: Fraction, exactly: bool) -> int:
+        """Compare all corners; their number."""
+        gaps = [self.ends(rows.shape, place) for place in range(rows.shape.answers - 1)]
+        corners = 0
+        for block in self._blocks(rows.shape, gaps):
+            if exactly or not self._clear(rows, ratio, slack, block):
+                for corner in self._unclear(rows, ratio, slack, block):
+                    self._compare(rows, ratio, slack, corner)
+            corners += math.prod(len(ends) for ends in block)
+        return corners
+
+    def _blocks(self, shape: Shape, gaps: list[list[int]]) -> Iterator[list[list[int]]]:
+        """All corners; many of them in a block for each end of the first gap."""
+        if math.prod(len(ends) for ends in gaps) <= _BLOCK:
+            yield gaps
+            return
+        leads = [to == 0 for to in self.goes_to[1:]]
+        kinds = list(zip(self.first, self.free, self.moved, leads, strict=True))
+        for end in gaps[0]:
+            block = [[end], *gaps[1:]]
+            if shape.ties == "any leader":  # of interchangeable answers the first may be nearest
+                for place, kind in enumerate(kinds):
+                    if place and kind == kinds[0]:
+                        block[place] = [gap for gap in gaps[place] if gap >= end]
+            yield block
+
+    def _clear(self, rows: _Rows, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]) -> bool:
+        here, there = self._ends(rows, gaps, float)
+        factor, limit = float(ratio) * (1 - 3 * _CLEAR), float(slack) * (1 - _CLEAR)
+        for more, less in ((here, there), (there, here)):
+            if limit:
+                over = more * (1 + _CLEAR) - factor * less
+                if (np.maximum(over, 0.0).sum(axis=0) > limit).any():
+                    return False
+            elif (more > factor * less).any():
+                return False
+        return True
+
+    def _unclear(
+        self, rows: _Rows, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
+    ) -> Iterator[Corner]:
+        """The corners that shares of ``_BITS`` bits do not decide."""
+        here, there = self._ends(rows, gaps, _in_bits)
+        axes, total = rows.shape.answers - 1, int(rows.stored[0].sum())
+        scale = 1 << _BITS * axes
+        error = (ratio.numerator + ratio.denominator) * axes * total * scale
+        error = (error >> _BITS + 1) + 1
+        limit = math.floor(ratio.denominator * slack * scale)
+        doubtful = np.zeros(here.shape[1:], dtype=bool)
+        for more, less in ((here, there), (there, here)):
+            over = ratio.denominator * more - ratio.numerator * less + error
+            doubtful |= (np.maximum(over, 0).sum(axis=0) > limit).astype(bool)
+        for corner in np.argwhere(doubtful):
+            yield tuple(ends[i] for ends, i in zip(gaps, corner, strict=True))
+
+    def _compare(self, rows: _Rows, ratio: Fraction, slack: Fraction, corner: Corner) -> None:
+        """Refuse the table if at this corner one end exceeds the other, in exact fractions."""
+        here, there = self._ends(rows, [[gap] for gap in corner], Fraction)
+        for more, less in ((here, there), (there, here)):
+            excess = np.maximum(more - ratio * less, 0).sum() - slack
+            if excess > 0:
+                raise InvalidMechanism(
+                    "neighboring rows of a margin table must be close, but at the gaps "
+                    f"{corner}, moved by {self.moved}, they exceed by "
+                    f"{float(excess / more.sum()):.3g}"
+                )
+
+    def _ends(self, rows: _Rows, gaps: Sequence[Sequence[int]], number: Number) -> tuple[Any, Any]:
+        """The rows at the corners and those of their neighbors, answers and gaps in one order."""
+        places = rows.shape.answers - 1
+        other: list[list[int]] = [[]] * places
+        order = [0] * places  # for each gap here the axis it has there
+        for place, to in enumerate(self.goes_to[1:]):
+            axis = to if to else self.goes_to[0]  # the new leader leaves room for the old one
+            moved = [gap + self.moved[place] for gap in gaps[place]]
+            other[axis - 1] = moved if to else [self.old_leader]
+            order[place] = axis
+        there = rows.blend(other, number).transpose((0, *order))
+        return rows.blend(gaps, number), there[list(self.goes_to)]
+
+
+def _cases(shape: Shape) -> Iterator[_Case]:
+    """Every kind of change with every choice of gaps that may decide who leads."""
+    seen = set()
+    for change, leader_stays in _changes(shape):
+        reach = [max(0, gain - change[0]) for gain in change[1:]]
+        choices = [[*((gap, False) for gap in range(far)), (far, True)] for far in reach]
+        for choice in itertools.product(*choices):
+            if shape.ties == "any leader":  # answers are interchangeable
+                kind = (change[0], tuple(sorted(zip(change[1:], choice, strict=True))))
+                if kind in seen:
+                    continue
+                seen.add(kind)
+            case = _case(shape, change, choice)
+            if not leader_stays or case.goes_to[0] == 0:
+                yield case
+
+
+def _changes(shape: Shape) -> Iterator[tuple[tuple[int, ...], bool]]:
+    """Records gained by each answer, the leader first; and whether the leader must stay."""
+    answers = range(shape.answers)
+    for v in answers:
+        yield tuple(int(i == v) for i in answers), False
+    if shape.neighbors == "substituted":
+        for u, v in itertools.combinations(answers, 2):
+            yield tuple((i == v) - (i == u) for i in answers), u > 0
+
+
+def _case(shape: Shape, change: Sequence[int], choice: Sequence[tuple[int, bool]]) -> _Case:
+    """What a change does, seen on one vote with those gaps, the free ones far behind."""
+    behind = [gap + (1000 if free else 0) for gap, free in choice]
+    before = [_MANY, *(_MANY - gap for gap in behind)]
+    after = [count + gain for count, gain in zip(before, change, strict=True)]
+    goes_to, gaps = _seen_from_leader(shape, after)
+    moved = tuple(gaps[i] - behind[i - 1] for i in range(1, len(before)))
+    first, free = zip(*choice, strict=True)
+    return _Case(tuple(first), tuple(free), moved, tuple(goes_to), gaps[0])
+
+
+def _seen_from_leader(shape: Shape, counts: Sequence[int]) -> tuple[list[int], list[int]]:
+    """For each answer its position and its gap."""
+    size = len(counts)
+    if shape.ties == "first listed":
+        scores = [size * count - v for v, count in enumerate(counts)]
+        best = max(scores)
+        behind = [best - score for score in scores]
+        return [gap % size for gap in behind], [gap // size for gap in behind]
+    leader = max(range(size), key=counts.__getitem__)
+    swapped = [0 if v == leader else leader if v == 0 else v for v in range(size)]
+    return swapped, [counts[leader] - count for count in counts]
+
+
+def _choices(shape: Shape) -> tuple[Any, Any, Any]:
+    """All choices of knots in order; for each where its places stand in a row, and that row's.
+
+    A labeled knot stays. The others, which are told apart by their gaps alone, stand in rising
+    order in the places that they have together.
+    """
+    places, knots = shape.answers - 1, len(shape.knots) + 1
+    choices = np.indices((knots,) * places).reshape(places, -1).T
+    labeled = choices < shape.labeled
+    given = np.where(labeled, knots + np.arange(places), choices)
+    sources = np.argsort(given, axis=1, kind="stable")
+    targets = np.argsort(labeled, axis=1, kind="stable")
+    stands, arranged = np.empty_like(choices), np.empty_like(choices)
+    np.put_along_axis(stands, sources, targets, axis=1)
+    np.put_along_axis(arranged, stands, choices, axis=1)
+    return choices, stands, arranged
+
+
+def _spread(shape: Shape, stored: Any) -> Any:
+    """The rows over all choices of knots: an axis for each gap, positions last."""
+    choices, stands, arranged = _choices(shape)
+    sides = (len(shape.knots) + 1,) * (shape.answers - 1)
+    number = np.cumsum((choices == arranged).all(axis=1)) - 1
+    row = number[np.ravel_multi_index(tuple(arranged.T), sides)]
+    place = np.insert(stands + 1, 0, 0, axis=1)
+    return stored[row[:, None], place].reshape(*sides, shape.answers)
+
+
+def _in_bits(share: Fraction) -> int:
+    """A share in units of 2^-128, to the nearest."""
+    return round(share * (1 << _BITS))

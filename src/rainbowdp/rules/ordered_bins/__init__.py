@@ -1,0 +1,1 @@
+"""Ordered bins: saying the true bin of a quantile."""

@@ -1,0 +1,1 @@
+"""Permute-and-flip in integers."""

@@ -1,0 +1,1 @@
+"""Proximity: weights that fall with the margin."""

@@ -1,0 +1,1 @@
+"""What is kept: files that appear whole, checksummed documents, SQL quoting."""

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import rainbowdp as rb
+from rainbowdp.cli import app
+from rainbowdp.paper import reproduce
+
+SLOW = ["duckdb", "matplotlib", "numba", "pydantic", "scipy", "sqlalchemy", "starlette"]
+
+
+def test_version() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.output == f"rainbow {rb.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["", "ask winner", "ledger", "reproduce", "studio"])
+def test_help_waits_for_nothing_heavy(command: str) -> None:
+    script = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: print([m for m in {SLOW!r} if m in sys.modules]))\n"
+        "from rainbowdp.cli import main\n"
+        "main()"
+    )
+    words = [*command.split(), "--help"]
+    run = subprocess.run(
+        [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True
+    )
+    assert f"Usage: rainbow {command}".strip() in run.stdout.replace("-c", "rainbow")
+    assert run.stdout.endswith("[]\n")
+
+
+def test_reproduce_prints_every_claim() -> None:
+    result = CliRunner().invoke(app, ["reproduce"])
+    assert result.exit_code == 0
+    assert "38, 22, 7, 1," in result.output
+    assert "37 of 37 as due" in result.output
+
+
+def test_reproduce_as_json() -> None:
+    result = CliRunner().invoke(app, ["reproduce", "--json"])
+    claims = json.loads(result.output)
+    assert len(claims) == 37
+    assert all(claim["holds"] for claim in claims)
+
+
+def test_reproduce_draws_the_figures_and_says_where(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["reproduce", "--out", str(tmp_path / "paper")])
+    assert result.exit_code == 0
+    assert result.output.endswith(f"figures: {tmp_path / 'paper' / 'index.html'}\n")
+    assert (tmp_path / "paper" / "figure-5.svg").exists()
+    file = tmp_path / "file"
+    file.touch()
+    result = CliRunner().invoke(app, ["reproduce", "--out", str(file)])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("rainbow: figures need a folder")
+
+
+def test_reproduce_fails_when_a_number_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *rest = reproduce.reproduce()
+    changed = (dataclasses.replace(first, ours="17, 31"), *rest)
+    monkeypatch.setattr(reproduce, "reproduce", lambda: changed)
+    result = CliRunner().invoke(app, ["reproduce"])
+    assert result.exit_code == 1
+    assert "CHANGED" in result.output
+
+
+ELECTION = str(Path(__file__).parents[2] / "examples" / "data" / "election.csv")
+SURE = ["--column", "vote", "--equals", "Clinton", "--at-least", "300", "--epsilon", "1"]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments))
+
+
+@pytest.fixture
+def budget(tmp_path: Path) -> str:
+    place = str(tmp_path / "budget.db")
+    assert run("ledger", "create", place, "--epsilon", "2").exit_code == 0
+    return place
+
+
+def test_three_questions_and_their_answers(budget: str) -> None:
+    asked = run("ask", "threshold", ELECTION, *SURE, "--ledger", budget)
+    assert asked.exit_code == 0
+    assert asked.output.splitlines()[0].split() == ["answer", "yes"]
+    wins = ["--column", "vote", "--among", "Clinton,Dole", "--epsilon", "1/2"]
+    assert "Clinton" in run("ask", "winner", ELECTION, *wins, "--ledger", budget).output
+    half = ["--column", "income", "--bins", "0,20000,200000", "--epsilon", "0.5"]
+    assert "[20000, 200000)" in run("ask", "quantile", ELECTION, *half, "--ledger", budget).output
+    entries = json.loads(run("ledger", "history", budget, "--json").output)
+    assert [entry["answer"] for entry in entries] == ["yes", "Clinton", "[20000, 200000)"]
+    left = json.loads(run("ledger", "balance", budget, "--json").output)["left"]
+    assert left["epsilon"] == "0"
+
+
+def test_nothing_that_is_said_depends_on_the_data_but_the_answer(tmp_path: Path) -> None:
+    for counts in ((400, 10), (900, 3)):
+        table = tmp_path / f"{counts[0]}.csv"
+        table.write_text("vote\n" + "Clinton\n" * counts[0] + "Dole\n" * counts[1])
+    said = [
+        run("ask", "threshold", str(tmp_path / f"{n}.csv"), *SURE, "--no-ledger", *more).output
+        for more in ([], ["--json"])
+        for n in (400, 900)
+    ]
+    assert said[0] == said[1]
+    assert said[2] == said[3]
+    assert json.loads(said[2])["answer"] == "yes"
+
+
+def test_a_named_answer_is_remembered_and_a_changed_question_refused(budget: str) -> None:
+    named = ["--ledger", budget, "--name", "poll"]
+    assert run("ask", "threshold", ELECTION, *SURE, *named).exit_code == 0
+    again = json.loads(run("ask", "threshold", ELECTION, *SURE, *named, "--json").output)
+    assert again["recalled"]
+    assert again["balance"]["spent"]["epsilon"] == "1"
+    other = [*SURE[:-3], "200", *SURE[-2:]]
+    changed = run("ask", "threshold", ELECTION, *other, *named)
+    assert changed.exit_code == 2
+    assert "changed under the same name" in changed.output
+
+
+def test_explain_reads_and_spends_nothing() -> None:
+    told = run("ask", "threshold", "no-such-file.csv", *SURE, "--explain")
+    assert told.exit_code == 0
+    assert "73.1058%" in told.output
+    table = json.loads(run("ask", "threshold", "x.csv", *SURE, "--explain", "--json").output)
+    assert table["probability_of_true_answer"][0]["margin"] == 1
+    many = ["--column", "mode", "--among", "a,b,c,d", "--epsilon", "2"]
+    assert " to " in run("ask", "winner", "x.csv", *many, "--explain").output
+
+
+WINNER = ["ask", "winner", ELECTION, "--column", "vote"]
+AMONG = ["--among", "Clinton,Dole"]
+BAD: list[tuple[list[str], str]] = [
+    ([*WINNER, *AMONG, "--epsilon", "1"], "--ledger PLACE"),
+    ([*WINNER, *AMONG, "--no-ledger"], "either --epsilon or --mu"),
+    ([*WINNER, *AMONG, "--epsilon", "0", "--no-ledger"], "epsilon > 0"),
+    ([*WINNER, *AMONG, "--epsilon", "-1", "--no-ledger"], "epsilon=-1"),
+    ([*WINNER, "--among", "Dole,Dole", "--epsilon", "1", "--no-ledger"], "'Dole' twice"),
+    ([*WINNER[:4], "party_", *AMONG, "--epsilon", "1", "--no-ledger"], "party_"),
+    (["ask", "winner", "none.csv", *WINNER[3:], *AMONG, "--epsilon", "1", "--no-ledger"],
+     "none.csv"),
+    ([*WINNER, *AMONG, "--epsilon", "1", "--ledger", "no.db"], "rainbow ledger create"),
+    ([*WINNER, "--among", "a,b,c,d", "--epsilon", "1", "--no-ledger", "--mechanism", "proximity"],
+     "holds from epsilon = 1.0986"),
+    (["ask", "quantile", ELECTION, "--column", "income", "--bins", "0,5,5", "--epsilon", "1",
+      "--no-ledger"], "5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "said"), BAD)
+def test_bad_input_is_one_sentence_and_exit_code_two(arguments: list[str], said: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert result.output.startswith("rainbow: ")
+    assert len(result.output.splitlines()) == 1
+
+
+def test_a_question_that_does_not_fit_is_refused_before_data_is_read(budget: str) -> None:
+    dear = [*SURE[:-1], "2.5"]
+    result = run("ask", "threshold", "no-such-file.csv", *dear, "--ledger", budget)
+    assert result.exit_code == 2
+    assert "epsilon=5/2 where 2 is left" in result.output
+
+
+def test_a_table_that_cannot_be_read_leaves_the_ledger_as_it_was(budget: str) -> None:
+    assert run("ask", "threshold", "no-such-file.csv", *SURE, "--ledger", budget).exit_code == 2
+    assert json.loads(run("ledger", "balance", budget, "--json").output)["entries"] == 0
+
+
+def test_check_proves_a_file_again_and_refuses_a_changed_one(tmp_path: Path) -> None:
+    path = tmp_path / "poll.json"
+    rb.best(rb.Winner(["red", "green", "blue"]), rb.DP(1)).save(str(path))
+    assert "proved" in run("check", str(path)).output
+    assert json.loads(run("check", str(path), "--json").output)["holds"]
+    path.write_text(path.read_text().replace("blue", "navy"))
+    refused = run("check", str(path))
+    assert refused.exit_code == 2
+    assert "checksum" in refused.output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], ["ask"], ["ask", "winner"], ["ask", "threshold"], ["ask", "quantile"], ["check"],
+     ["compare"], ["design"], ["ledger"], ["ledger", "create"], ["ledger", "balance"],
+     ["ledger", "history"], ["reproduce"]],
+)  # fmt: skip
+def test_every_command_has_help(command: list[str]) -> None:
+    result = run(*command, "--help")
+    assert result.exit_code == 0
+    assert "Usage: rainbow" in result.output

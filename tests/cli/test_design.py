@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import rainbowdp as rb
+from rainbowdp.cli import app
+
+EXTRACT = str(Path(__file__).parents[2] / "examples" / "data" / "ny-extract.gr.xz")
+SITES = ["--sites", "north=1,middle=2000,south=4000"]
+LINE = "from,to\n0,1\n1,2\n2,3\n3,4\n"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["design", *arguments])
+
+
+def test_from_an_edge_file_to_a_checked_mechanism(tmp_path: Path) -> None:
+    out = tmp_path / "hospitals.json"
+    result = run(EXTRACT, *SITES, "--epsilon", "1/2", "-o", str(out), "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.output)
+    assert (told["nodes"], told["edges"], told["regions"]) == (4000, 6931, 3)
+    mechanism = rb.load(out)
+    assert set(mechanism.answers) == {"north", "middle", "south"}
+    nodes = duckdb.execute(f"FROM '{told['places']}'").fetchall()
+    assert len(nodes) == 4000
+    truths = [float(mechanism[region, depth][region]) for _, region, depth in nodes]
+    assert told["truth"]["least"] == pytest.approx(min(truths))
+    assert told["truth"]["mean"] == pytest.approx(math.fsum(truths) / 4000)
+    assert told["deepest"] == max(depth for *_, depth in nodes)
+    by_node = {node: (region, depth) for node, region, depth in nodes}
+    assert by_node[2000][0] == "middle"
+    assert mechanism.release(by_node[2000]) in mechanism.answers
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--epsilon", "1"],
+        ["--epsilon", "1", "--delta", "1e-3"],
+        ["--mu", "1"],
+        ["--epsilon", "1", "--mechanism", "proximity"],
+        ["--epsilon", "1", "--boundary", "total"],
+        ["--epsilon", "1", "--boundary", "symmetric"],
+        ["--epsilon", "1", "--boundary", "1/2,1/4,1/4"],
+    ],
+)
+def test_every_guarantee_and_boundary(tmp_path: Path, options: list[str]) -> None:
+    out = str(tmp_path / "out.json")
+    result = run(EXTRACT, *SITES, *options, "-o", out)
+    assert result.exit_code == 0, result.output
+    assert "checked on every edge" in result.output
+    assert "proved" in CliRunner().invoke(app, ["check", out]).output
+
+
+def test_labels_and_rainbows_from_files(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(LINE)
+    np.save(tmp_path / "labels.npy", np.array([1, 1, 1, 2, 2]))
+    (tmp_path / "rainbows.csv").write_text("1,left,right\n2,right,left\n")
+    result = run(
+        str(tmp_path / "edges.csv"),
+        *("--labels", str(tmp_path / "labels.npy")),
+        *("--rainbows", str(tmp_path / "rainbows.csv")),
+        *("--epsilon", "1", "-o", str(tmp_path / "out.json")),
+    )
+    assert result.exit_code == 0, result.output
+    found = duckdb.execute(f"FROM '{tmp_path / 'out.parquet'}' ORDER BY node").fetchall()
+    assert found == [(0, 1, 2), (1, 1, 1), (2, 1, 0), (3, 2, 0), (4, 2, 1)]
+
+
+def test_a_node_past_the_array_of_labels(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(LINE)
+    np.save(tmp_path / "labels.npy", np.array([1, 1, 1, 2]))
+    (tmp_path / "rainbows.csv").write_text("1,left,right\n2,right,left\n")
+    result = run(
+        str(tmp_path / "edges.csv"),
+        *("--labels", str(tmp_path / "labels.npy")),
+        *("--rainbows", str(tmp_path / "rainbows.csv")),
+        *("--epsilon", "1", "-o", str(tmp_path / "out.json")),
+    )
+    assert result.exit_code == 2
+    assert f"from 0 to 3, got 4 in {tmp_path / 'edges.csv'}, line 5" in result.output
+
+
+def test_lengths_decide_which_site_is_nearest(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,b,meters\n0,1,1\n1,2,1\n2,3,1\n3,4,9\n")
+    (tmp_path / "roads.gr").write_text("p sp 5 4\na 1 2 1\na 2 3 1\na 3 4 1\na 4 5 9\n")
+    table = [str(tmp_path / "edges.csv"), "--columns", "a,b", "--weight", "meters"]
+    for source in ([*table, "--sites", "0,4"], [str(tmp_path / "roads.gr"), "--sites", "1,5"]):
+        more = [] if "meters" in source else ["--weighted"]
+        out = str(tmp_path / "out.json")
+        assert run(*source, *more, "--epsilon", "1", "-o", out).exit_code == 0
+        found = duckdb.execute(f"SELECT region FROM '{tmp_path / 'out.parquet'}' ORDER BY node")
+        first, last = (int(site) for site in source[-1].split(","))
+        assert [region for (region,) in found.fetchall()] == [first] * 4 + [last]
+
+
+def test_a_disconnected_graph_says_its_rule(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(LINE + "7,8\n")
+    out = str(tmp_path / "out.json")
+    result = run(str(tmp_path / "edges.csv"), "--sites", "4,0", "--epsilon", "1", "-o", out)
+    assert "2 nodes with no other region in reach: no noise" in result.output
+    assert "2 nodes with no site in reach: the first one's" in result.output
+    found = duckdb.execute(f"FROM '{tmp_path / 'out.parquet'}' WHERE node > 6").fetchall()
+    assert found == [(7, 4, None), (8, 4, None)]
+    assert rb.load(out).release((4, math.inf)) == 4
+
+
+def test_a_graph_of_one_region(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(LINE)
+    out = str(tmp_path / "out.json")
+    result = run(str(tmp_path / "edges.csv"), "--sites", "3", "--epsilon", "1", "-o", out)
+    assert result.exit_code == 0
+    assert "1, 0 pairs touching, none with a boundary" in result.output
+    assert "5 nodes with no other region in reach" in result.output
+
+
+GOOD = ["--sites", "0,4", "--epsilon", "1"]
+BAD: list[tuple[str, list[str], str]] = [
+    (LINE, ["--sites", "0,4"], "either --epsilon or --mu"),
+    (LINE, ["--epsilon", "1"], "either --sites or --labels"),
+    (LINE, [*GOOD, "--labels", "x.csv"], "either --sites or --labels"),
+    (LINE, [*GOOD, "--rainbows", "x.csv"], "go together"),
+    (LINE, ["--sites", "0,x", "--epsilon", "1"], "got 'x'"),
+    (LINE, ["--sites", "0,5", "--epsilon", "1"], "must be a node of the graph, got 5"),
+    (LINE, ["--sites", "0,0", "--epsilon", "1"], "got 0 twice"),
+    (LINE, ["--sites", "a=0,b=0", "--epsilon", "1"], "got 0 twice"),
+    (LINE, [*GOOD, "--boundary", "0.9,0.1"], "is too likely in region"),
+    (LINE, [*GOOD, "--boundary", "best"], "best"),
+    (LINE, [*GOOD, "--mechanism", "proximity", "--boundary", "total"], "no --boundary to choose"),
+    (LINE, [*GOOD, "--weighted"], "weighted distances need weights"),
+    (LINE + "4,five\n", GOOD, "got five in"),
+    (LINE + "4,-5\n", GOOD, "got -5 in"),
+    (LINE + "4,\n", GOOD, "got nothing in"),
+    ("a,b,c\n1,2,3\n", GOOD, "two columns"),
+    ("", GOOD, "columns, got none"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "said"), BAD)
+def test_bad_input_is_one_sentence_and_leaves_nothing(
+    tmp_path: Path, text: str, options: list[str], said: str
+) -> None:
+    (tmp_path / "edges.csv").write_text(text)
+    result = run(str(tmp_path / "edges.csv"), *options, "-o", str(tmp_path / "out.json"))
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert result.output.startswith("rainbow: ")
+    assert len(result.output.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]
+
+
+def test_a_folder_that_is_not_there_is_refused_before_the_work(tmp_path: Path) -> None:
+    result = run("none.gr", *SITES, "--epsilon", "1", "-o", str(tmp_path / "none" / "out.json"))
+    assert result.exit_code == 2
+    assert "the folder of --out must exist" in result.output
+
+
+INTERRUPTED = """
+import os, signal, sys
+from rainbowdp import deployment as placement
+from rainbowdp.cli import main
+def stop(*_):
+    os.kill(os.getpid(), signal.{signal})
+placement.save = stop  # the draft of the nodes is written, the mechanism is not
+sys.argv = {arguments}
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupted_run_leaves_nothing(tmp_path: Path, name: str) -> None:
+    arguments = ["rainbow", "design", EXTRACT, *SITES, "--epsilon", "1", "-o", "out.json"]
+    script = INTERRUPTED.format(signal=name, arguments=arguments)
+    ended = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True)
+    assert ended.returncode != 0
+    assert b"Traceback" not in ended.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+
+from rainbowdp.display import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("quiet", "said"), [(0.01, "compiling\n"), (60.0, "")])
+def test_long_work_is_announced_on_a_terminal(
+    quiet: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(progress, "QUIET_FOR", quiet)
+    progress._say.cache_clear()
+    with progress.announced("compiling"):
+        deadline = time.monotonic() + 10
+        while said and not terminal.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert terminal.getvalue() == said
+
+
+def test_nothing_is_said_where_nobody_looks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "QUIET_FOR", 0.0)
+    with progress.announced("compiling"):
+        time.sleep(0.05)
+    assert list(progress.track(range(3), 3, "margins")) == [0, 1, 2]
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("quiet", [0.0, 60.0])
+def test_a_bar_shows_once_items_take_long(quiet: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(progress, "QUIET_FOR", quiet)
+    assert list(progress.track(iter(range(3)), 3, "margins")) == [0, 1, 2]
+    assert ("margins" in terminal.getvalue()) == (quiet == 0)

@@ -1,0 +1,438 @@
+"""Proofs: they accept nothing that brute force over all sets refutes."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import mpmath as mp
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import rainbowdp as rb
+import reference
+import strategies
+from rainbowdp.exact.mechanism import symmetric_row
+from rainbowdp.exact.proof import (
+    check_rows,
+    exp_below,
+    first_violation,
+    lines_of,
+    promise_of,
+    prove_ladders,
+    prove_margins,
+)
+from rainbowdp.guarantees.polygons import ratio_below, safe_curve
+from rainbowdp.rules.proximity.build import proximity_holds, proximity_weights
+
+TOTAL = 1 << 64
+
+
+# the lower bound on e^x
+
+
+@given(
+    st.one_of(
+        st.fractions(Fraction(1, 10**100), 700),
+        st.floats(-100, 2.84).map(lambda e: Fraction(10.0**e) if e > -99 else Fraction(1, 10**99)),
+        st.integers(0, 700).map(Fraction),
+        st.integers(-60, 8).map(lambda e: Fraction(2) ** e + Fraction(1, 10**60)),
+    )
+)
+@settings(max_examples=300, deadline=None)
+@example(Fraction(0))
+@example(Fraction(1, 10**100))
+@example(Fraction(700))
+@example(Fraction(10**60 - 1, 10**60))
+def test_the_bound_is_at_most_e_to_the_x_and_close(x: Fraction) -> None:
+    bound = exp_below(x)
+    assert bound >= 1
+    with mp.workdps(250):
+        truth = mp.exp(reference.number(x))
+        assert reference.number(bound) <= truth
+        assert 1 - reference.number(bound) / truth <= mp.mpf(2) ** -180
+
+
+@given(strategies.dps())
+@settings(max_examples=150, deadline=None)
+def test_no_builder_uses_a_larger_ratio_than_the_proof(guarantee: rb.DP) -> None:
+    ((ratio, slack),) = lines_of(guarantee)
+    assert ratio >= ratio_below(guarantee)
+    assert slack == guarantee.exact_delta
+
+
+# pairs of rows
+
+
+def lines_for(guarantee: Any) -> list[tuple[Fraction, Fraction]]:
+    """All lines of φ by the oracle: two for (ε,δ) with an exact ratio, or the polygon's own."""
+    if isinstance(guarantee, rb.TradeOff):
+        return reference.polygon_lines(guarantee.knots)
+    ratio, delta = guarantee.exact_ratio, guarantee.exact_delta
+    return [(ratio, delta), (1 / ratio, 1 - (1 - delta) / ratio)]
+
+
+exact_guarantees = st.one_of(
+    strategies.trade_offs(),
+    st.builds(
+        lambda r, d: rb.DP.from_ratio(r, delta=Fraction(d, 20)),
+        strategies.ratios(),
+        st.integers(0, 20),
+    ),
+)
+
+
+@st.composite
+def close_calls(draw: st.DrawFn) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """A guarantee and two rows of one small total, often nearly close."""
+    guarantee = draw(exact_guarantees)
+    size, total = draw(st.integers(1, 5)), draw(st.integers(1, 60))
+    one = draw(strategies.weight_rows(size, total))
+    if draw(st.booleans()):
+        return guarantee, one, draw(strategies.weight_rows(size, total))
+    other = list(one)
+    for _ in range(draw(st.integers(1, 6))):
+        goes, comes = draw(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)))
+        units = draw(st.integers(0, other[goes]))
+        other[goes] -= units
+        other[comes] += units
+    return guarantee, one, tuple(other)
+
+
+@given(close_calls())
+@settings(max_examples=300, deadline=None)
+def test_a_violation_is_found_exactly_where_brute_force_finds_one(
+    case: tuple[Any, tuple[int, ...], tuple[int, ...]],
+) -> None:
+    guarantee, one, other = case
+    promise = promise_of(guarantee, sum(one))
+    broken = reference.integer_excess(one, other, lines_for(guarantee)) > 0
+    assert (first_violation(promise, one, other) is not None) == broken
+    assert (first_violation(promise, other, one) is not None) == broken
+
+
+def test_one_unit_too_many_is_found() -> None:
+    promise = promise_of(rb.DP.from_ratio(2), TOTAL)
+    third = TOTAL // 3
+    fine = (TOTAL - third - 1, third + 1), (third + 1, TOTAL - third - 1)
+    assert first_violation(promise, *fine) is None
+    over = (TOTAL - third, third), (third, TOTAL - third)
+    text = first_violation(promise, *over)
+    assert text is not None
+    assert text.startswith(f"{over[0]} beside {over[1]} exceeds by ")
+
+
+@given(exact_guarantees, st.integers(2, 5), st.integers(10**3, TOTAL))
+@settings(max_examples=150, deadline=None)
+def test_one_unit_less_for_each_loser_is_found(guarantee: Any, answers: int, total: int) -> None:
+    curve = safe_curve(guarantee)
+    first, share, *rest = symmetric_row(curve, answers, total)
+    promise = promise_of(guarantee, total)
+    if first - share >= answers:  # else the best row is uniform up to units
+        one, other = (first, share, *rest), (share, first, *rest)
+        assert first_violation(promise, one, other) is None
+        assert reference.integer_excess(one, other, lines_for(guarantee)) == 0
+    if share:
+        least = [share - 1] * (answers - 2)
+        most = total - (answers - 1) * (share - 1)
+        assert first_violation(promise, (most, share - 1, *least), (share - 1, most, *least))
+
+
+def test_gaussian_lines_allow_no_more_than_the_curve() -> None:
+    lines = lines_of(rb.GaussianDP(1))
+    assert len(lines) > 200
+    assert all(slope >= 1 and rise >= 0 for slope, rise in lines)
+    with mp.workdps(40):
+        for s in (Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 10), Fraction(3, 10)):
+            step = reference.gaussian_step(s, Fraction(1))
+            allowed = min(reference.number(slope * s + rise) for slope, rise in lines)
+            assert step - mp.mpf("0.001") <= allowed <= step
+
+
+@functools.cache
+def gaussian_promise() -> Any:
+    return promise_of(rb.GaussianDP("1.5"), TOTAL)
+
+
+@given(strategies.weight_rows(3, TOTAL), strategies.weight_rows(3, TOTAL))
+@settings(max_examples=60, deadline=None)
+def test_rows_that_pass_for_a_gaussian_keep_it(one: Any, other: Any) -> None:
+    if first_violation(gaussian_promise(), one, other) is None:
+        assert reference.gaussian_close(one, other, Fraction(3, 2))
+
+
+def test_a_gaussian_symmetric_row_passes_and_keeps_it() -> None:
+    row = symmetric_row(safe_curve(rb.GaussianDP("1.5")), 3)
+    other = (row[1], row[0], row[2])
+    assert first_violation(gaussian_promise(), row, other) is None
+    assert reference.gaussian_close(row, other, Fraction(3, 2))
+    surer = (row[0] + 2, row[1] - 1, row[2] - 1)
+    assert first_violation(gaussian_promise(), surer, (surer[1], surer[0], surer[2]))
+
+
+def test_a_gaussian_polygon_below_the_curve_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proof does not take the builder's word for its knots."""
+    loose = safe_curve(rb.GaussianDP("1.01"))
+    monkeypatch.setattr("rainbowdp.guarantees.polygons.safe_curve", lambda guarantee: loose)
+    with pytest.raises(rb.InvalidMechanism):
+        lines_of(rb.GaussianDP(1))
+
+
+@pytest.mark.parametrize("place", [1, 2, 50, -51, -3, -2])
+def test_every_knot_of_a_gaussian_polygon_is_looked_at(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knots = list(safe_curve(rb.GaussianDP(1)).knots)
+    x, y = knots[place]
+    knots[place] = x, y * (1 - Fraction(1, 10**6))
+    monkeypatch.setattr(
+        "rainbowdp.guarantees.polygons.safe_curve", lambda guarantee: SimpleNamespace(knots=knots)
+    )
+    with pytest.raises(rb.InvalidMechanism, match="below the curve"):
+        lines_of(rb.GaussianDP(1))
+
+
+def test_delta_one_promises_nothing() -> None:
+    assert first_violation(promise_of(rb.DP(0, 1), 5), (5, 0), (0, 5)) is None
+    assert first_violation(promise_of(rb.TradeOff([(0, 0), (1, 0)]), 5), (5, 0), (0, 5)) is None
+
+
+def test_a_guarantee_of_an_unknown_kind_proves_nothing() -> None:
+    stranger: Any = "1-DP"
+    with pytest.raises(rb.InvalidMechanism):
+        lines_of(stranger)
+
+
+# ladders
+
+
+TWO = rb.DP.from_ratio(2)
+
+
+def test_a_proof_says_what_it_checked() -> None:
+    proof = prove_ladders(TWO, {"a": ((4, 2), (5, 1)), "b": ((2, 4),)}, [("a", "b")])
+    assert (proof.guarantee, proof.pairs) == (TWO, 2)
+    assert str(proof) == "log(2)-DP proved exactly: 2 pairs of rows with total weight 6"
+    assert prove_ladders(TWO, {}, []).pairs == 0
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (4.0, 2),
+        (4, 2.0),
+        (True, 5),
+        (Fraction(4), 2),
+        ("4", 2),
+        (None, 6),
+        (7, -1),
+        (float("nan"), 6),
+        (float("inf"), 6),
+        (0, 0),
+        (4, 3),
+        (3, 2),
+        (),
+    ],
+)
+def test_weights_that_are_no_weights_are_refused(row: Any) -> None:
+    for rows in ({"a": ((4, 2), row)}, {"a": ((4, 2),), "b": (row,)}, {"a": (row, (4, 2))}):
+        with pytest.raises(rb.InvalidMechanism):
+            prove_ladders(TWO, rows, [])
+
+
+def test_rows_of_no_weight_at_all_are_refused() -> None:
+    for row in ((0, 0), ()):
+        with pytest.raises(rb.InvalidMechanism, match="one positive total"):
+            prove_ladders(TWO, {"a": (row, row)}, [])
+
+
+def test_numpy_weights_are_refused() -> None:
+    import numpy as np
+
+    row: Any = tuple(np.array([4, 2]))
+    with pytest.raises(rb.InvalidMechanism):
+        check_rows([row])
+
+
+def test_swapped_rows_are_refused() -> None:
+    """Row 0 beside row 2, and the same ladder turned round at a border."""
+    rows = ((4, 2), (5, 1))
+    far = ((3, 3), (4, 2), (5, 1))
+    assert prove_ladders(TWO, {"a": far}, []).pairs == 2
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_ladders(TWO, {"a": (far[0], far[2], far[1])}, [])
+    assert "region 'a' at depths 0, 1" in str(caught.value)
+    assert prove_ladders(TWO, {"a": rows, "b": ((2, 4), (1, 5))}, [("a", "b")]).pairs == 3
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_ladders(TWO, {"a": rows[::-1], "b": ((2, 4), (1, 5))}, [("a", "b")])
+    assert "regions 'a' and 'b'" in str(caught.value)
+
+
+def test_a_pair_that_was_seen_is_not_mistaken_for_another() -> None:
+    """Pairs are remembered by what stands beside what, whichever answers these are."""
+    good = ((4, 2), (5, 1))
+    turned = ((2, 4), (1, 5))
+    assert prove_ladders(TWO, {"a": good, "b": turned}, []).pairs == 2
+    with pytest.raises(rb.InvalidMechanism):
+        prove_ladders(TWO, {"a": good, "b": ((4, 2), (1, 5))}, [])
+
+
+@given(st.lists(close_calls(), min_size=1, max_size=3))
+@settings(max_examples=150, deadline=None)
+def test_ladders_are_proved_exactly_where_brute_force_agrees(
+    cases: list[tuple[Any, tuple[int, ...], tuple[int, ...]]],
+) -> None:
+    guarantee, one, other = cases[0]
+    ladders = {"a": (one, other)}
+    pairs = [(one, other)]
+    for number, (_, first, second) in enumerate(cases[1:]):
+        if len(first) == len(one) and sum(first) == sum(one):
+            ladders[str(number)] = (first, second)
+            pairs.append((first, second))
+    touching = list(itertools.combinations(ladders, 2))
+    pairs += [(ladders[a][0], ladders[b][0]) for a, b in touching]
+    lines = lines_for(guarantee)
+    fine = not any(reference.integer_excess(p, q, lines) for p, q in pairs)
+    if fine:
+        assert prove_ladders(guarantee, ladders, touching).pairs == len(pairs)
+    else:
+        with pytest.raises(rb.InvalidMechanism):
+            prove_ladders(guarantee, ladders, touching)
+
+
+# margins
+
+
+def margins_break(guarantee: rb.DP, answers: int, total: int, steps: tuple[int, ...]) -> bool:
+    """Whether brute force finds two margins up to 4 whose rows are not close, or no rows."""
+    assert guarantee.exact_ratio is not None
+    lines = [(guarantee.exact_ratio, guarantee.exact_delta)]
+    pairs = set()
+    for one, other in reference.margin_pairs(answers, min(4, len(steps) + 1)):
+        p, q = (reference.margin_row(total, steps, margins) for margins in (one, other))
+        if min(*p, *q) < 0:
+            return True
+        pairs.add(tuple(sorted(zip(p, q, strict=True))))
+    for pair in pairs:
+        p, q = zip(*pair, strict=True)
+        if reference.integer_excess(p, q, lines) > 0:
+            return True
+    return False
+
+
+def accepts(guarantee: rb.DP, answers: int, total: int, steps: tuple[int, ...]) -> bool:
+    try:
+        proof = prove_margins(guarantee, answers, total, steps)
+    except rb.InvalidMechanism:
+        return False
+    assert proof.guarantee == guarantee
+    return True
+
+
+@given(strategies.steps_by_margin())
+@settings(max_examples=120, deadline=None)
+def test_weights_by_margin_that_pass_are_private(
+    case: tuple[rb.DP, int, int, tuple[int, ...]],
+) -> None:
+    if accepts(*case):
+        assert not margins_break(*case)
+
+
+@pytest.mark.parametrize("answers", [2, 3])
+@pytest.mark.parametrize("ratio", [1, 2, 3])
+@pytest.mark.parametrize("sixths", [0, 1, 3])
+def test_of_all_weights_by_margin_none_that_passes_breaks_the_promise(
+    answers: int, ratio: int, sixths: int
+) -> None:
+    """Every falling sequence of three weights out of 12, and those that miss by one demand."""
+    guarantee = rb.DP.from_ratio(ratio, delta=Fraction(sixths, 6))
+    passed = 0
+    for steps in itertools.combinations_with_replacement(range(12, -1, -1), 3):
+        if accepts(guarantee, answers, 12, steps):
+            passed += 1
+            assert not margins_break(guarantee, answers, 12, steps), steps
+    possible = ratio >= answers - 1 or sixths == 3
+    assert passed > 0 or not possible
+
+
+@pytest.mark.parametrize(
+    ("fault", "ratio", "answers", "total", "steps"),
+    [
+        ("a loser's weight falls too fast", 3, 3, 100, (25, 8, 3, 1)),
+        ("the true answer rises too fast", 2, 4, 100, (34, 34)),
+        ("a border is too steep", 3, 3, 100, (24, 8, 3, 1)),
+        ("the losers have too much", 2, 2, 100, (67, 67)),
+    ],
+)
+def test_each_demand_is_made_and_brute_force_agrees(
+    fault: str, ratio: int, answers: int, total: int, steps: tuple[int, ...]
+) -> None:
+    guarantee = rb.DP.from_ratio(ratio)
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_margins(guarantee, answers, total, steps)
+    assert fault in str(caught.value)
+    assert margins_break(guarantee, answers, total, steps)
+
+
+@given(strategies.ratios(), st.integers(2, 6), st.integers(0, 20), st.booleans())
+@settings(max_examples=200, deadline=None)
+@example(Fraction(2), 2, 0, True)
+@example(Fraction(51, 10), 6, 0, True)
+def test_the_closed_form_passes_wherever_it_is_private(
+    ratio: Fraction, answers: int, twentieths: int, wide: bool
+) -> None:
+    guarantee = rb.DP.from_ratio(ratio, delta=Fraction(twentieths, 20))
+    if answers - 1 >= ratio:
+        assert not proximity_holds(answers, guarantee)
+        return
+    margins = proximity_weights(answers, guarantee, TOTAL if wide else 10**15)
+    assert accepts(guarantee, answers, margins.total, margins.steps)
+
+
+@pytest.mark.parametrize("epsilon", ["0.7", "1", "1.4", "5", "40", "700", "1e-3"])
+@pytest.mark.parametrize("delta", ["0", "1e-300", "1e-9", "0.3", "1"])
+def test_the_closed_form_passes_for_decimals(epsilon: str, delta: str) -> None:
+    guarantee = rb.DP(epsilon, delta)
+    most = min(10, int(ratio_below(guarantee) * (1 - Fraction(1, 1 << 39))) + 1)
+    for answers in range(2, most + 1):
+        margins = proximity_weights(answers, guarantee)
+        assert accepts(guarantee, answers, margins.total, margins.steps)
+
+
+@pytest.mark.parametrize(
+    ("total", "steps"),
+    [
+        (100.0, (25, 9, 3, 1)),
+        (100, (25.0, 9, 3, 1)),
+        (100, (25, 9, 3, 1.0)),
+        (Fraction(100), (25, 9, 3, 1)),
+        (True, (False,)),
+        (float("inf"), (25, 9, 3, 1)),
+        (float("nan"), (25, 9, 3, 1)),
+        (100, (25, 9, 3, -1)),
+        (100, (9, 25)),
+        (100, ()),
+        (0, (0,)),
+        (-100, (0,)),
+        (100, ("25", "9")),
+        ("100", (25, 9, 3, 1)),
+    ],
+)
+@pytest.mark.parametrize("delta", [0, "0.5", 1])
+def test_margins_that_are_no_weights_are_refused(total: Any, steps: Any, delta: Any) -> None:
+    with pytest.raises(rb.InvalidMechanism):
+        prove_margins(rb.DP.from_ratio(3, delta=delta), 3, total, steps)
+
+
+def test_margins_need_two_answers_and_dp() -> None:
+    for answers in (0, 1):
+        with pytest.raises(rb.InvalidMechanism):
+            prove_margins(rb.DP.from_ratio(3), answers, 100, (25, 9, 3, 1))
+    for guarantee in (rb.GaussianDP(1), rb.TradeOff([(0, 1), ("1/3", "1/3"), (1, 0)])):
+        with pytest.raises(rb.InvalidMechanism) as caught:
+            prove_margins(guarantee, 2, 100, (34, 17))
+        reference.assert_one_sentence(caught.value, "(ε,δ)")

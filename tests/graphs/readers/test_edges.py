@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rainbowdp as rb
+from rainbowdp.graphs.edges import Ids, numbered, place_of
+from reference import assert_one_sentence
+
+PAIRS = [[0, 1], [1, 2], [2, 3], [0, 3]]
+
+
+def named(edges: Any) -> list[list[int]]:
+    """The edges by the names of their ends."""
+    return [[edges.names[a], edges.names[b]] for a, b in np.asarray(edges.pairs).tolist()]
+
+
+def parquet(path: Path, select: str) -> Path:
+    duckdb.execute(f"COPY ({select}) TO '{path}' (FORMAT parquet)")
+    return path
+
+
+@pytest.mark.parametrize("shift", [0, 7, 3_000_000_000, 10**15])
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "tsv", "bare.csv", "crlf.csv", "parquet", "npy"])
+def test_every_kind_of_file_reads_alike(tmp_path: Path, kind: str, shift: int) -> None:
+    path = tmp_path / f"edges.{kind}"
+    pairs = [[a + shift, b + shift] for a, b in PAIRS]
+    separator = "\t" if kind == "tsv" else ","
+    lines = [separator.join(map(str, pair)) for pair in pairs]
+    if "bare" not in kind:
+        lines.insert(0, f"from{separator}to")
+    text = "".join(line + ("\r\n" if "crlf" in kind else "\n") for line in lines)
+    if kind == "parquet":
+        rows = ", ".join(f"({a}::BIGINT, {b}::BIGINT)" for a, b in pairs)
+        parquet(path, f"SELECT * FROM (VALUES {rows}) AS t(a, b)")
+    elif kind == "npy":
+        np.save(path, np.array(pairs))
+    elif kind == "csv.gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    else:
+        path.write_bytes(text.encode())
+    edges = rb.read_graph(path)
+    assert named(edges) == pairs
+    assert edges.names == range(shift, shift + 4)
+
+
+def test_ids_with_gaps_are_the_datasets_and_no_others(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("5,900000000000\n900000000000,17\n")
+    edges = rb.read_graph(path)
+    assert named(edges) == [[5, 900000000000], [900000000000, 17]]
+    assert np.asarray(edges.pairs).dtype == np.uint32
+    labels = np.array([0, 0, 1])
+    graph = rb.RainbowGraph(edges, [("a", "b"), ("b", "a")], labels=labels)
+    assert list(graph.datasets) == [5, 17, 900000000000]
+    assert graph.boundary == (5, 17, 900000000000)
+    assert graph.region[17] == 0
+    for stranger in (6, -1, 10**30, "17", True):
+        assert stranger not in graph
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=12), st.integers(1, 99))
+def test_numbering_keeps_every_edge(pairs: list[tuple[int, int]], factor: int) -> None:
+    ids = np.array(pairs, dtype=np.uint64).reshape(-1, 2) * np.uint64(factor)
+    edges = numbered(ids)
+    assert named(edges) == ids.tolist()
+    assert edges.names is not None
+    assert list(edges.names) == sorted(set(ids.ravel().tolist()))
+
+
+def test_ids_are_a_sequence() -> None:
+    ids = Ids(np.array([3, 5, 9]))
+    assert list(ids[1:]) == [5, 9]
+    assert [place_of(ids, value) for value in (3, 4, 9, 10)] == [0, None, 2, None]
+    assert 5 in ids
+    assert 6 not in ids
+    assert place_of(Ids(np.array([], dtype=np.int64)), 1) is None
+
+
+def test_a_memory_map_is_not_copied(tmp_path: Path) -> None:
+    np.save(tmp_path / "edges.npy", np.array(PAIRS, dtype=np.uint32))
+    edges = rb.read_graph(tmp_path / "edges.npy")
+    assert isinstance(edges.pairs, np.memmap)
+    assert repr(edges) == "Edges(4 nodes, 4 edges)"
+
+
+def test_columns_are_chosen_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text('road,"from",to,meters\nBroadway,0,1,12.5\nCanal,1,2,0\n')
+    edges = rb.read_graph(path, columns=("from", "to"), weight="meters")
+    assert named(edges) == [[0, 1], [1, 2]]
+    assert edges.weights is not None
+    assert edges.weights.tolist() == [12.5, 0]
+    table = parquet(tmp_path / "e.parquet", f"SELECT * FROM '{path}'")
+    again = rb.read_graph(table, columns=("to", "from"), weight="meters")
+    assert named(again) == [[1, 0], [2, 1]]
+
+
+def test_a_glob_of_parquet_files_is_one_graph(tmp_path: Path) -> None:
+    parquet(tmp_path / "part-0.parquet", "SELECT 0 AS a, 1 AS b")
+    parquet(tmp_path / "part-1.parquet", "SELECT 1 AS a, 2 AS b")
+    assert named(rb.read_graph(tmp_path / "part-*.parquet")) == [[0, 1], [1, 2]]
+    folder = tmp_path / "spark.parquet"
+    folder.mkdir()
+    with pytest.raises(rb.InvalidGraph, match="no such file"):
+        rb.read_graph(folder)
+    (tmp_path / "part-1.parquet").rename(folder / "part-1.parquet")
+    assert named(rb.read_graph(folder)) == [[1, 2]]
+
+
+def test_nodes_that_no_edge_has(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("0,1\n1,2\n")
+    assert rb.read_graph(path, nodes=5).names == range(5)
+    with pytest.raises(rb.InvalidGraph) as refused:
+        rb.read_graph(path, nodes=2)
+    assert_one_sentence(refused.value, "from 0 to 1, got 2", f"{path}, line 2")
+    path.write_text("from,to\n\n0,1\n7,2\n")
+    with pytest.raises(rb.InvalidGraph, match=r"got 7 in .*, line 4"):
+        rb.read_graph(path, nodes=3)
+    table = parquet(tmp_path / "edges.parquet", "SELECT 0 AS a, 9 AS b")
+    with pytest.raises(rb.InvalidGraph, match=r"got 9 in .*, row 1"):
+        rb.read_graph(table, nodes=3)
+    np.save(tmp_path / "edges.npy", np.array(PAIRS))
+    with pytest.raises(rb.InvalidGraph, match=r"from 0 to 2, got 3 in .*, row 2"):
+        rb.read_graph(tmp_path / "edges.npy", nodes=3)
+
+
+CSV = [
+    ("1,2,3\n", "two columns, got 1, 2, 3"),
+    ("a,b,c\n1,2,3\n", "two columns, got a, b, c"),
+    ("1\n2\n", "two columns, got 1 "),
+    ("", "got none in {file}"),
+    ("from,to\n", "at least one edge, got none"),
+    ("from,from\n1,2\n", "different names"),
+    ("from,to\n1,2\n3,x\n", "got x in {file}, line 3"),
+    ("from,to\n\n1,2\n\n3,\n", "got nothing in {file}, line 5"),
+    ("1,2\n-3,4\n", "got -3 in {file}, line 2"),
+    ("1,2\n3,1.5\n", "got 1.5 in {file}, line 2"),
+    ("1,2\n3,1e3\n", "got 1e3 in {file}, line 2"),
+    ("1,2\n3,0x1F\n", "got 0x1F in {file}, line 2"),
+    ("1,2\n3,1_000\n", "got 1_000 in {file}, line 2"),
+    ("1,2\n3,99999999999999999999\n", "got 99999999999999999999 in {file}, line 2"),
+    ("1,2\n3,4,5\n", "2 fields as the first one has, got 3 in {file}, line 2"),
+    ("1,2\n3,4\r\n", "one kind of line end"),
+    ("1,2\n3\n", "2 fields as the first one has, got 1 in {file}, line 2"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), CSV)
+def test_a_bad_line_of_text_is_named(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    with pytest.raises(rb.InvalidGraph) as refused:
+        rb.read_graph(path)
+    assert_one_sentence(refused.value, said.format(file=path), path)
+
+
+PARQUET = [
+    ("SELECT 1 AS a, 2 AS b, 3 AS c", "two columns, got a, b, c"),
+    ("SELECT 1 AS a", "two columns, got a "),
+    ("SELECT 1 AS a, 2 AS b WHERE false", "at least one edge, got none"),
+    ("SELECT 'x' AS a, 2 AS b", "column 'a' of type VARCHAR"),
+    ("SELECT 1 AS a, 2.5::DOUBLE AS b", "column 'b' of type DOUBLE"),
+    ("SELECT * FROM (VALUES (1, 2), (3, NULL)) AS t(a, b)", "got 3, nothing in {file}, row 2"),
+    ("SELECT * FROM (VALUES (1, 2), (-3, 4)) AS t(a, b)", "got -3, 4 in {file}, row 2"),
+]
+
+
+@pytest.mark.parametrize(("select", "said"), PARQUET)
+def test_a_bad_row_of_parquet_is_named(tmp_path: Path, select: str, said: str) -> None:
+    path = parquet(tmp_path / "edges.parquet", select)
+    with pytest.raises(rb.InvalidGraph) as refused:
+        rb.read_graph(path)
+    assert_one_sentence(refused.value, said.format(file=path), path)
+
+
+ARRAYS = [
+    (np.zeros((2, 3), dtype=np.int64), "two columns, got int64 of shape (2, 3)"),
+    (np.zeros(4, dtype=np.int64), "two columns, got int64 of shape (4,)"),
+    (np.zeros((2, 2)), "integers in two columns, got float64"),
+    (np.array([[0, 1], [-1, 2]]), "got [-1, 2] in {file}, row 1"),
+    (np.zeros((0, 2), dtype=np.int64), "at least one edge"),
+]
+
+
+@pytest.mark.parametrize(("array", "said"), ARRAYS, ids=lambda value: str(value)[:20])
+def test_a_bad_array_is_refused(tmp_path: Path, array: Any, said: str) -> None:
+    path = tmp_path / "edges.npy"
+    np.save(path, array)
+    with pytest.raises(rb.InvalidGraph) as refused:
+        rb.read_graph(path)
+    assert_one_sentence(refused.value, said.format(file=path), path)
+
+
+@pytest.mark.parametrize("kind", ["csv.gz", "parquet", "npy"])
+def test_a_file_cut_off_in_the_middle(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"edges.{kind}"
+    pairs = np.random.default_rng(1).integers(0, 900, (2000, 2))
+    if kind == "npy":
+        np.save(path, pairs)
+    elif kind == "parquet":
+        parquet(path, "SELECT range AS a, range + 1 AS b FROM range(2000)")
+    else:
+        path.write_bytes(gzip.compress("".join(f"{a},{b}\n" for a, b in pairs).encode()))
+    whole = path.read_bytes()
+    for kept in (len(whole) // 2, 3, 0):
+        path.write_bytes(whole[:kept])
+        with pytest.raises(rb.InvalidGraph) as refused:
+            rb.read_graph(path)
+        assert_one_sentence(refused.value, path)
+
+
+def test_what_is_no_graph_file(tmp_path: Path) -> None:
+    with pytest.raises(rb.InvalidGraph) as refused:
+        rb.read_graph("roads.txt")
+    assert_one_sentence(refused.value, ".gr.xz", "got roads.txt")
+    for name in ("none.csv", "none.parquet", "none.npy"):
+        with pytest.raises(rb.InvalidGraph, match=r"none\."):
+            rb.read_graph(tmp_path / name)
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b,w\n1,2,x\n")
+    with pytest.raises(rb.InvalidGraph, match="one of a, b, w"):
+        rb.read_graph(path, columns=("a", "c"))
+    with pytest.raises(rb.InvalidGraph, match="got others in column 'w'"):
+        rb.read_graph(path, columns=("a", "b"), weight="w")
+    np.save(tmp_path / "edges.npy", np.array(PAIRS))
+    with pytest.raises(rb.InvalidGraph, match="no names of columns"):
+        rb.read_graph(tmp_path / "edges.npy", columns=("a", "b"))

@@ -1,0 +1,254 @@
+"""The proof of a margin table against every pair of neighbors, in fractions.
+
+A proof looks at finitely many corners. For tables with random rows the least e^ε (or δ) that all
+pairs of neighbors in a box allow is found by brute force: the proof must hold exactly there and
+fail just below it. So it neither misses a pair nor demands one that does not exist.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+import rainbowdp as rb
+import reference
+import strategies
+from rainbowdp.rules.margin_table import proof as table_proof
+from rainbowdp.rules.margin_table.cache import fetch_table
+from rainbowdp.rules.margin_table.proof import digest_of, prove_table
+from rainbowdp.rules.margin_table.rule import MarginTable
+from rainbowdp.rules.margin_table.shape import Shape, Ties
+from reference_votes import Counts, Vote, close, pairs_of_rows, tightest_delta, tightest_ratio
+
+BELOW = 1 - Fraction(1, 10**6)
+BOTH = pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
+TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
+
+
+def holds(guarantee: rb.DP, table: MarginTable, *, exactly: bool) -> bool:
+    table_proof._remembered.clear()
+    try:
+        prove_table(guarantee, table, exactly=exactly)
+    except rb.InvalidMechanism as error:
+        reference.assert_one_sentence(error)
+        return False
+    return True
+
+
+# where the proof turns
+
+
+@pytest.mark.slow
+@given(strategies.margin_tables())
+@settings(max_examples=40, deadline=None)
+def test_the_corners_are_as_tight_as_all_pairs_of_neighbors(table: MarginTable) -> None:
+    vote = Vote.of(table)
+    votes = vote.box()
+    ratio = tightest_ratio(vote, votes)
+    less = 1 + (ratio - 1) * BELOW
+    looser = 1 + (ratio - 1) / 2
+    delta = tightest_delta(vote, votes, looser)
+    for exactly in (True, False):
+        assert holds(rb.DP.from_ratio(ratio), table, exactly=exactly)
+        assert holds(rb.DP.from_ratio(looser, delta=delta), table, exactly=exactly)
+        if ratio > 1:
+            assert not holds(rb.DP.from_ratio(less), table, exactly=exactly)
+            tight = rb.DP.from_ratio(looser, delta=delta * BELOW)
+            assert not holds(tight, table, exactly=exactly)
+
+
+@pytest.mark.parametrize("exactly", [True, False])
+def test_what_answers_exceed_together_counts(exactly: bool) -> None:
+    """Here no single answer exceeds by as much as two of them."""
+    shape = Shape(3, "substituted", "first listed", (0,), 6, Fraction(1, 2), 0)
+    table = MarginTable(shape, 30, ((10, 10, 10), (2, 4, 24), (10, 10, 10)))
+    vote, ratio = Vote.of(table), Fraction(2)
+    delta = tightest_delta(vote, vote.box(), ratio)
+    alone = max(
+        Fraction(a, sum(p)) - ratio * Fraction(b, sum(q))
+        for p, q in pairs_of_rows(vote, vote.edges(vote.box()))
+        for a, b in zip(p, q, strict=True)
+    )
+    assert alone < delta * BELOW
+    assert holds(rb.DP.from_ratio(ratio, delta=delta), table, exactly=exactly)
+    assert not holds(rb.DP.from_ratio(ratio, delta=delta * BELOW), table, exactly=exactly)
+
+
+# tables that are made
+
+
+def votes_up_to(nodes: int, answers: int, neighbors: str) -> list[Counts]:
+    """The votes of the largest histogram graphs with at most so many nodes.
+
+    These hold all smaller ones: where records come and go, in one graph; where they are
+    substituted, as a vote with one record more for each of q answers has the same gaps, in the
+    graphs of the q largest sizes.
+    """
+    if neighbors == "substituted":
+        most = max(n for n in range(nodes) if math.comb(n + answers - 1, answers - 1) <= nodes)
+        sizes = range(most - answers + 1, most + 1)
+    else:
+        most = max(n for n in range(nodes) if math.comb(n + answers, answers) <= nodes)
+        sizes = range(most + 1)
+    return [counts for size in sizes for counts in reference.histograms(answers, size)]
+
+
+def assert_private(vote: Vote, guarantee: rb.DP, votes: Iterable[Counts]) -> int:
+    """Every edge from ``votes`` is close with an e^ε from below; how many there are."""
+    assert guarantee.exact_epsilon is not None
+    ratio, _ = reference.exp_between(guarantee.exact_epsilon, digits=60)
+    edges = list(vote.edges(votes))
+    for p, q in pairs_of_rows(vote, edges):
+        assert close(p, q, ratio, guarantee.exact_delta)
+    return len(edges)
+
+
+@BOTH
+@TIES
+@pytest.mark.parametrize(
+    ("answers", "epsilon", "delta"),
+    [
+        (2, "0.3", "0"),
+        (2, "2", "1/50"),
+        (3, "1", "0"),
+        (3, "0.5", "1e-3"),
+        pytest.param(4, "1", "0", marks=pytest.mark.slow),
+        pytest.param(5, "2", "0", marks=pytest.mark.slow),
+        pytest.param(6, "2", "0", marks=pytest.mark.slow),
+    ],
+)
+def test_no_edge_of_a_histogram_graph_breaks_the_guarantee(
+    answers: int, epsilon: str, delta: str, neighbors: str, ties: Ties
+) -> None:
+    """Every edge of every histogram graph of up to 5,000 nodes."""
+    guarantee = rb.DP(epsilon, delta)
+    table, _ = fetch_table(answers, guarantee, neighbors, ties)
+    votes = votes_up_to(5000, answers, neighbors)
+    assert assert_private(Vote.of(table), guarantee, votes) > 9000
+
+
+@pytest.mark.slow
+@BOTH
+@TIES
+def test_no_random_pair_of_large_votes_breaks_the_guarantee(neighbors: str, ties: Ties) -> None:
+    guarantee = rb.DP("0.3")
+    table, _ = fetch_table(3, guarantee, neighbors, ties)
+    vote, rng = Vote.of(table), random.Random(5)
+    far = table.shape.farthest + 5
+
+    def one() -> tuple[int, ...]:
+        size = rng.choice([1, 4, 16, 64, far])
+        return tuple(10**18 - rng.randrange(size) for _ in range(3))
+
+    assert assert_private(vote, guarantee, (one() for _ in range(6_000))) >= 18_000
+
+
+# a proof can fail
+
+
+def moved(table: MarginTable, row: int, place: int, other: int, part: float) -> MarginTable:
+    rows = [list(weights) for weights in table.rows]
+    much = math.ceil(rows[row][place] * part)
+    rows[row][place] += much
+    rows[row][other] -= much
+    return MarginTable(table.shape, table.total, tuple(map(tuple, rows)))
+
+
+@BOTH
+def test_a_millionth_too_much_is_found(neighbors: str) -> None:
+    """In a row of an optimum something is tight: of all rows most have no millionth to spare."""
+    guarantee = rb.DP(1)
+    table, _ = fetch_table(3, guarantee, neighbors, "first listed")
+    found = 0
+    for row in range(len(table.rows)):
+        changed = moved(table, row, 0, 1, 1e-6)
+        if not min(changed.rows[row]) > 0:
+            continue
+        fast = holds(guarantee, changed, exactly=False)
+        if not fast:
+            found += 1
+            assert not holds(guarantee, changed, exactly=True)
+        if found >= 10:
+            break
+    assert found >= 10
+    assert holds(guarantee, table, exactly=False)
+
+
+def test_a_proof_is_not_taken_for_another_table_or_guarantee() -> None:
+    table, _ = fetch_table(3, rb.DP(1), "substituted", "first listed")
+    assert prove_table(rb.DP(1), table).pairs > 100
+    with pytest.raises(rb.InvalidMechanism):
+        prove_table(rb.DP("0.999"), table)
+    swapped = MarginTable(table.shape, table.total, tuple(row[::-1] for row in table.rows))
+    assert digest_of(rb.DP(1), swapped) != digest_of(rb.DP(1), table)
+    with pytest.raises(rb.InvalidMechanism):
+        prove_table(rb.DP(1), swapped)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(5, 5), (5, 6)],
+        [(5, 5), (11, -1)],
+        [(5, 5), (5.0, 5)],
+        [(5, 5), (True, 9)],
+        [(0, 0), (0, 0)],
+    ],
+)
+def test_rows_that_are_none_are_refused(rows: Sequence[Any]) -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    with pytest.raises(rb.InvalidMechanism):
+        prove_table(rb.DP(9), MarginTable(shape, 10, tuple(rows)))
+
+
+@pytest.mark.parametrize(("ties", "row"), [("first listed", (4, 1, 5)), ("any leader", (4, 1, 5))])
+def test_equal_gaps_have_equal_weights(ties: Ties, row: tuple[int, ...]) -> None:
+    shape = Shape(3, "substituted", ties, (0,), 3, Fraction(1, 2), 0)
+    rows: list[tuple[int, ...]] = [(10, 10, 10)] * 3
+    assert holds(rb.DP(1), MarginTable(shape, 30, tuple(rows)), exactly=True)
+    for number in (0, 2):
+        changed = [*rows]
+        changed[number] = tuple(3 * w for w in row)
+        assert not holds(rb.DP(50), MarginTable(shape, 30, tuple(changed)), exactly=True)
+
+
+def test_leaders_of_a_tie_have_equal_weights() -> None:
+    """Else it would matter which of them is seen as the leader."""
+    shape = Shape(3, "substituted", "any leader", (0,), 3, Fraction(1, 2), 0)
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_table(rb.DP(50), MarginTable(shape, 30, ((10, 10, 10), (12, 9, 9), (10, 10, 10))))
+    reference.assert_one_sentence(caught.value, "equal weights")
+
+
+@pytest.mark.parametrize(
+    ("answers", "farthest", "ratio", "total"),
+    [
+        (2, 60, Fraction(1, 2), 30),
+        (2, 5, 1 - Fraction(1, 10**16), 30),
+        (2, 5, Fraction(1, 2), 10**300),
+        (10, 1, Fraction(1, 2), 30),
+    ],
+)
+def test_what_doubles_cannot_hold_is_refused(
+    answers: int, farthest: int, ratio: Fraction, total: int
+) -> None:
+    """There the doubles that a proof begins with would be nothing or too coarse."""
+    shape = Shape(answers, "substituted", "any leader", (0,), farthest, ratio, 0)
+    row = (total // answers,) * answers
+    table = MarginTable(shape, total, (row,) * len(shape.states))
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_table(rb.DP(9), table)
+    reference.assert_one_sentence(caught.value, "2^900")
+
+
+def test_only_epsilon_and_delta_are_proved() -> None:
+    table, _ = fetch_table(2, rb.DP(1), "substituted", "first listed")
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_table(rb.GaussianDP(1), table)
+    reference.assert_one_sentence(caught.value, "(ε,δ)")

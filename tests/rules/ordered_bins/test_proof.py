@@ -1,0 +1,185 @@
+"""The proof for ordered bins: what passes is private, and each demand is needed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import rainbowdp as rb
+from rainbowdp.rules.ordered_bins.proof import prove_ordered
+from rainbowdp.rules.ordered_bins.rule import ordered_weights
+
+Leads = tuple[int, ...]
+Steps = tuple[int, ...]
+
+
+def row(leads: Leads, total: int, steps: Steps) -> list[Fraction]:
+    """The row at some leads, straight from the formula of docs/quantiles.md."""
+
+    def g(margin: int) -> int:
+        return steps[min(margin, len(steps)) - 1]
+
+    def loser(seen: list[int], edge: int) -> Fraction:
+        own = seen[edge]
+        others = (g(1 + max(own - x, x)) for i, x in enumerate(seen) if i != edge)
+        return Fraction(g(1 + own), total + g(1) + sum(others))
+
+    true = sum(lead < 0 for lead in leads)
+    mirrored = [-1 - lead for lead in leads]
+    below = [loser(mirrored, edge) for edge in range(true)]
+    above = [loser(list(leads), edge) for edge in range(true, len(leads))]
+    return [*below, Fraction(1) - sum(below) - sum(above), *above]
+
+
+def far_pair(ratio: Fraction, bins: int, total: int, steps: Steps) -> tuple[Leads, Leads] | None:
+    """Two neighboring states whose rows are further apart than ``ratio``, by brute force."""
+    reach = 5 if bins < 5 else 4
+    rows = {
+        leads: row(leads, total, steps)
+        for leads in itertools.combinations_with_replacement(range(-reach, reach), bins - 1)
+    }
+    for leads, other in itertools.product(rows, (False, True)):
+        for moved in runs(leads):
+            if moved in rows:
+                pair = (leads, moved) if other else (moved, leads)
+                if any(p > ratio * q for p, q in zip(*map(rows.__getitem__, pair), strict=True)):
+                    return pair
+    return None
+
+
+def runs(leads: Leads) -> Iterator[Leads]:
+    for start, end in itertools.combinations(range(len(leads) + 1), 2):
+        moved = (*leads[:start], *(lead - 1 for lead in leads[start:end]), *leads[end:])
+        if list(moved) == sorted(moved):
+            yield moved
+
+
+def passes(ratio: Fraction, bins: int, total: int, steps: Steps) -> bool:
+    try:
+        prove_ordered(rb.DP.from_ratio(ratio), bins, total, steps)
+    except rb.InvalidMechanism:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("fault", "bins", "ratio", "total", "steps"),
+    [
+        # one demand on the weights, missed by little
+        ("the weights fall too fast", 3, "4", 10, (8, 1, 1, 1, 1)),
+        ("the weights fall too fast", 2, "3/2", 3, (2, 2, 2, 2, 1, 1)),
+        ("the weights fall too fast", 3, "2", 19, (15, 7, 4, 4, 4)),
+        ("a border is too steep", 2, "5/4", 12, (9,)),
+        ("a border is too steep", 2, "3/2", 4, (2, 2, 2, 2)),
+        # the true bin across a border: nothing but g_1 ≤ E·p·(G + X/E) refuses these
+        ("the losers have too much", 4, "4", 7, (7, 3, 1)),
+        ("the losers have too much", 4, "5", 7, (7, 3, 1)),
+        ("the losers have too much", 4, "8", 19, (18, 6, 1, 1, 1)),  # nor with X for X/E
+        # the true bin while it stays true
+        ("the losers have too much", 4, "3", 13, (9, 3, 3, 3, 1, 1)),
+        ("the losers have too much", 4, "2", 7, (4, 4, 4, 2, 1, 1)),
+        ("the losers have too much", 5, "3", 11, (6, 2, 2, 1, 1)),  # a run of some edges
+        # states that must all be gone through
+        ("the losers have too much", 5, "4", 13, (11, 11, 11, 3)),  # with bins that are far
+        ("the losers have too much", 4, "8", 13, (12, 10, 2, 1, 1)),  # and with none
+        ("the losers have too much", 5, "5", 3, (3, 3, 1, 1, 1)),  # far bins have something
+        ("the losers have too much", 5, "5", 18, (15, 15, 3, 1)),  # as much as the next weight
+        ("the losers have too much", 5, "4", 13, (7, 7, 3, 1)),  # bins above
+        ("the losers have too much", 4, "5", 10, (8, 2)),  # and below
+        ("the losers have too much", 4, "4", 19, (14, 4, 4, 4, 1, 1)),  # at one place
+        ("the losers have too much", 5, "5", 16, (12, 3, 1)),  # up to the last near one
+        # how crowded it is around a bin
+        ("the losers have too much", 3, "4", 13, (13, 13, 4, 1, 1, 1)),
+        ("the losers have too much", 4, "8", 20, (20, 20, 20, 3, 1)),
+        ("the losers have too much", 4, "8", 12, (11, 3, 3, 3, 1)),
+        ("the losers have too much", 4, "5", 5, (4, 1, 1, 1)),
+        ("the losers have too much", 3, "5/4", 19, (19, 16, 13, 11, 9, 9)),
+        ("the losers have too much", 4, "5/4", 18, (16, 16, 13, 11, 9)),
+        ("the losers have too much", 5, "4", 6, (6, 2, 2, 1, 1)),
+    ],
+)
+def test_each_demand_is_made_and_brute_force_agrees(
+    fault: str, bins: int, ratio: str, total: int, steps: Steps
+) -> None:
+    with pytest.raises(rb.InvalidMechanism) as caught:
+        prove_ordered(rb.DP.from_ratio(ratio), bins, total, steps)
+    assert fault in str(caught.value)
+    assert far_pair(Fraction(ratio), bins, total, steps)
+
+
+@pytest.mark.parametrize(
+    ("bins", "ratio", "total", "steps"),
+    [
+        (4, "3", 16, (11, 11, 4, 4, 3)),  # far bins may crowd a neighboring state
+        (4, "4", 13, (5,)),  # each far bin has something
+        (3, "4", 3, (2, 2, 2)),  # rounded up
+        (3, "4", 6, (4,)),  # the true bin has just less than 1/(1+E)
+        (3, "2", 5, (4, 2)),  # a run that starts at the first edge
+    ],
+)
+def test_what_the_argument_does_not_reach_is_refused(
+    bins: int, ratio: str, total: int, steps: Steps
+) -> None:
+    """Brute force refutes none of these; a bound left out of the proof would let them pass."""
+    assert not passes(Fraction(ratio), bins, total, steps)
+
+
+@pytest.mark.parametrize(("bins", "ratio"), [(2, "2"), (3, "2"), (3, "3"), (4, "3"), (4, "5")])
+def test_of_all_small_weights_none_that_passes_breaks_the_promise(bins: int, ratio: str) -> None:
+    """Every falling sequence of three weights out of 8."""
+    passed = 0
+    for steps in itertools.combinations_with_replacement(range(8, 0, -1), 3):
+        if passes(Fraction(ratio), bins, 8, steps):
+            passed += 1
+            assert far_pair(Fraction(ratio), bins, 8, steps) is None, steps
+    assert passed > 0
+
+
+def test_one_unit_too_many_is_refused_however_fine_they_are() -> None:
+    """Found by bisection; the proof rounds probabilities to 96 bits, and to the safe side."""
+    unit = 1 << 150
+    first = 12673890603525283465167124672144683259008659439
+    rest = (3 * unit, 3 * unit, 3 * unit, unit, unit)
+    assert far_pair(Fraction(3), 4, 13 * unit, (first - 1, *rest)) is None
+    assert far_pair(Fraction(3), 4, 13 * unit, (first, *rest))
+    assert not passes(Fraction(3), 4, 13 * unit, (first, *rest))
+
+
+def test_the_checker_can_fail() -> None:
+    guarantee = rb.DP(1)
+    rule = ordered_weights(4, guarantee)
+    total, steps = rule.total, list(rule.steps)
+    assert "4 ordered bins" in prove_ordered(guarantee, 4, total, steps).statement
+    less = 1 - Fraction(1, 10**6)
+    for place, fault in [(0, "a border is too steep"), (3, "the weights fall too fast")]:
+        broken = [*steps[:place], int(steps[place] * less), *steps[place + 1 :]]
+        with pytest.raises(rb.InvalidMechanism, match=fault):
+            prove_ordered(guarantee, 4, total, broken)
+    wrong: list[tuple[Any, str]] = [
+        ([*steps, steps[-1] + 1], "the weights rise"),
+        ([*steps, 0], "above 0"),
+        ([], "above 0"),
+        ([float(step) for step in steps], "must be integers"),
+        ([total] * 3, "losers have too much"),
+    ]
+    for given_steps, fault in wrong:
+        with pytest.raises(rb.InvalidMechanism, match=fault):
+            prove_ordered(guarantee, 4, total, given_steps)
+    for wrong_total in (float(total), Fraction(total), True, 0, -total):
+        with pytest.raises(rb.InvalidMechanism, match="integers of a total"):
+            prove_ordered(guarantee, 4, wrong_total, steps)  # type: ignore[arg-type]
+    for bins in (0, 1):
+        with pytest.raises(rb.InvalidMechanism, match="two or more"):
+            prove_ordered(guarantee, bins, total, steps)
+    with pytest.raises(rb.InvalidMechanism, match="a border is too steep"):
+        prove_ordered(rb.DP.from_ratio(2), 2, 10, (11, 6))
+    with pytest.raises(rb.InvalidMechanism, match="losers have too much"):
+        prove_ordered(rb.DP(1), 9, total, steps)
+    with pytest.raises(rb.InvalidMechanism, match="few enough"):
+        prove_ordered(rb.DP(9), 400, total, list(ordered_weights(2, rb.DP(9)).steps))
+    with pytest.raises(rb.InvalidMechanism, match="need an"):
+        prove_ordered(rb.GaussianDP(1), 4, total, steps)

@@ -1,0 +1,363 @@
+"""Permute-and-flip in integers: its rows, its privacy on every edge, its draws."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rainbowdp as rb
+import reference
+from rainbowdp.answering.mechanism import flip, homogeneous
+from rainbowdp.errors import NoPlace
+from rainbowdp.exact.files import load, save
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.proof import prove_flips
+from rainbowdp.questions.histograms import histograms
+from rainbowdp.rules.margin_table.shape import TIES, Ties
+from rainbowdp.rules.permute_and_flip.rule import Flips, flips_for
+
+NEIGHBORS = ("substituted", "added or removed")
+TOTAL = 1 << 127
+Counts = tuple[int, ...]
+
+
+def question(
+    answers: int, neighbors: str = "substituted", ties: Ties = "first listed", rows: int = 1
+) -> rb.Winner:
+    return rb.Winner(
+        [f"a{v}" for v in range(answers)],
+        neighbors=neighbors,  # type: ignore[arg-type]
+        ties=ties,
+        **({"person": "who", "rows_per_person": rows} if rows > 1 else {}),  # type: ignore[arg-type]
+    )
+
+
+def row(rule: Flips, counts: Counts) -> list[Fraction]:
+    names = [str(v) for v in range(len(counts))]
+    weights = rule.weights(dict(zip(names, counts, strict=True)), names)
+    return [Fraction(weight, sum(weights)) for weight in weights]
+
+
+def by_all_coins(rule: Flips, counts: Counts) -> list[Fraction]:
+    """From the definition: every way the coins can fall, an equal draw among the heads."""
+    size, most = len(counts), max(counts)
+    leader = counts.index(most)
+    chances = []
+    for v, count in enumerate(counts):
+        distance = most - count
+        if rule.ties == "first listed":
+            distance = size * distance + v - leader
+        least = math.ceil(1 / (1 - rule.ratio))
+        chance = math.floor((TOTAL - least) * rule.ratio**distance) + least
+        chances.append(Fraction(chance, TOTAL))
+    found = [Fraction(0)] * size
+    for heads in itertools.product((False, True), repeat=size):
+        if any(heads):
+            whole = Fraction(1)
+            for chance_of, head in zip(chances, heads, strict=True):
+                whole *= chance_of if head else 1 - chance_of
+            for v in range(size):
+                found[v] += whole * heads[v] / sum(heads)
+    return found
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=5),
+    st.sampled_from(TIES),
+    st.integers(100, 1023),
+)
+@settings(deadline=None)
+def test_a_row_is_what_all_falls_of_the_coins_give(
+    counts: list[int], ties: Ties, ratio: int
+) -> None:
+    rule = Flips(len(counts), "substituted", ties, 1, Fraction(ratio, 1024))
+    assert row(rule, tuple(counts)) == by_all_coins(rule, tuple(counts))
+    floats = rule.rows_at(np.array([counts]))[0]
+    assert floats == pytest.approx([float(p) for p in row(rule, tuple(counts))], abs=1e-14)
+
+
+def changes(counts: Counts, neighbors: str, rows: int) -> Iterator[Counts]:
+    """What one person can make of a vote, with all their rows or fewer."""
+    found = {counts}
+    for _ in range(rows):
+        for one in list(found):
+            for v in range(len(one)):
+                more = (*one[:v], one[v] + 1, *one[v + 1 :])
+                if neighbors == "added or removed":
+                    found.add(more)
+                else:
+                    for u in range(len(one)):
+                        if more[u]:
+                            found.add((*more[:u], more[u] - 1, *more[u + 1 :]))
+    yield from found
+
+
+SHAPES = [(3, 6, 1), (3, 5, 2), (4, 4, 1), (5, 3, 1), (7, 2, 1)]
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.parametrize(("answers", "records", "rows"), SHAPES)
+@pytest.mark.parametrize("ratio", [Fraction(21, 20), Fraction(3), Fraction(60)])
+def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
+    ratio: Fraction, answers: int, records: int, rows: int, neighbors: str, ties: Ties
+) -> None:
+    rule = flips_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
+    known: dict[Counts, list[Fraction]] = {}
+
+    def at(counts: Counts) -> list[Fraction]:
+        if counts not in known:
+            known[counts] = row(rule, counts)
+        return known[counts]
+
+    widest = Fraction(1)
+    for size in range(1, records + 1):
+        for counts in reference.histograms(answers, size):
+            for other in changes(counts, neighbors, rows):
+                for p, q in zip(at(counts), at(other), strict=True):
+                    widest = max(widest, p / q, q / p)
+    assert widest <= ratio
+    assert widest > float(ratio) ** 0.5
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_every_pair_of_large_votes_is_close(data: st.DataObject) -> None:
+    answers = data.draw(st.integers(2, 9))
+    neighbors, ties = data.draw(st.sampled_from(NEIGHBORS)), data.draw(st.sampled_from(TIES))
+    rows = data.draw(st.integers(1, 3))
+    ratio = data.draw(st.sampled_from([Fraction(1001, 1000), Fraction(3, 2), Fraction(40)]))
+    rule = flips_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
+    base, spread = 10**18, data.draw(st.sampled_from([2, 20, 1000, 10**6, 10**12]))
+    counts = [base + data.draw(st.integers(0, spread)) for _ in range(answers)]
+    other = list(counts)
+    up = data.draw(st.sampled_from([1, -1]))
+    for _ in range(rows):
+        other[data.draw(st.integers(0, answers - 1))] += up
+        if neighbors == "substituted":
+            other[data.draw(st.integers(0, answers - 1))] -= up
+    for p, q in zip(row(rule, tuple(counts)), row(rule, tuple(other)), strict=True):
+        assert p <= ratio * q
+        assert q <= ratio * p
+
+
+@pytest.mark.parametrize("rows", [1, 1000])
+@pytest.mark.parametrize("epsilon", ["0.0001", "0.5", "1", "30", "100"])
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_chances_fall_as_fast_as_the_proof_allows(epsilon: str, rows: int, neighbors: str) -> None:
+    guarantee = rb.DP(epsilon)
+    rule = flips_for(12, guarantee, neighbors, "first listed", rows)
+    assert rule.moves == 12 * rows * (2 if neighbors == "substituted" else 1)
+    prove_flips(guarantee, rule.ratio, rule.moves)
+    steeper = rule.ratio - Fraction(2, 1 << 60)
+    with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
+        prove_flips(guarantee, steeper, rule.moves)
+    with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
+        prove_flips(guarantee, rule.ratio, rule.moves + 1)
+
+
+def test_chances_never_fall_faster_than_the_ratio_and_never_rise() -> None:
+    rule = flips_for(3, rb.DP("0.3"), "substituted", "first listed")
+    chances = [rule.chance(distance) for distance in range(rule.farthest + 3)]
+    assert chances[0] == TOTAL
+    for nearer, farther in itertools.pairwise(chances):
+        assert nearer * rule.ratio <= farther <= nearer
+        assert farther <= nearer * rule.ratio + 2
+    assert chances[-5:] == [rule.least] * 5
+    assert rule.chance(10**40) == rule.least
+
+
+@given(
+    st.integers(1, (1 << 60) - 1) | st.integers((1 << 60) - 10**6, (1 << 60) - 1),
+    st.floats(0, 1),
+)
+@settings(max_examples=300, deadline=None)
+def test_chances_at_any_distance(part: int, where: float) -> None:
+    """Against a logarithm with 80 digits; how far they fall in a step, exactly."""
+    rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
+    distance = int(where * rule.farthest)
+    here, beside = rule.chance(distance), rule.chance(distance + 1)
+    assert here * rule.ratio <= beside <= here
+    with mp.workdps(80):
+        real = (TOTAL - rule.least) * mp.power(mp.mpf(part) / (1 << 60), distance)
+        assert 0 <= real - (here - rule.least) < 1
+
+
+@pytest.mark.parametrize("part", [1, 12345678901234567, (1 << 60) - (1 << 50) - 1])
+def test_bounds_that_leave_a_chance_open_are_refined(
+    part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rainbowdp.rules.permute_and_flip.rule._PLACES", 64)
+    rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
+    for distance in (0, 1, 2, 3, 10, 100, 255, 256, 1000):
+        whole = math.floor((TOTAL - rule.least) * rule.ratio**distance)
+        assert rule.chance(distance) == whole + rule.least
+
+
+def test_powers_that_are_whole_numbers() -> None:
+    for part in (1, 2, 3):
+        rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 4))
+        for distance in range(200):
+            whole = math.floor((TOTAL - rule.least) * rule.ratio**distance)
+            assert rule.chance(distance) == whole + rule.least
+
+
+@pytest.mark.parametrize(
+    ("answers", "rows", "epsilon"),
+    [(10, 1000, "0.01"), (26, 1, "0.0001"), (100, 1, "0.001"), (7, 10**6, "1e-7")],
+)
+def test_a_clear_winner_is_all_but_certain(answers: int, rows: int, epsilon: str) -> None:
+    asked = question(answers, rows=rows)
+    mechanism = rb.best(asked, rb.DP(epsilon))
+    assert mechanism.name == "permute-and-flip"
+    assert mechanism[dict.fromkeys(asked.answers, 0) | {"a3": 10**17}]["a3"] > 1 - 1e-9
+    ((_, least, _),) = mechanism.by_margin([10**15])
+    assert least > 1 - 1e-9
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_draws_follow_the_row(ties: Ties, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(7)
+    monkeypatch.setattr("secrets.randbits", rng.getrandbits)
+    monkeypatch.setattr("secrets.choice", rng.choice)
+    mechanism = flip(question(4, ties=ties), rb.DP(1))
+    counts = {"a0": 5, "a1": 7, "a2": 7, "a3": 4}
+    size = 40_000
+    drawn = [mechanism.release(counts) for _ in range(size)]
+    for answer, p in mechanism[counts].items():
+        off = (drawn.count(answer) - size * p) / math.sqrt(size * p * (1 - p))
+        assert abs(off) < 4.5
+
+
+@pytest.mark.parametrize("above", [-1, 0])
+def test_a_coin_shows_heads_for_as_many_numbers_as_its_chance_says(
+    above: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = flips_for(2, rb.DP(1), "substituted", "first listed")
+    seen: list[list[str]] = []
+    drawn = iter([TOTAL - 1, rule.chance(7) + above])  # the leader's coin, then the other's
+    monkeypatch.setattr("secrets.randbits", lambda bits: next(drawn) if bits == 127 else None)
+
+    def first(heads: list[str]) -> str:
+        seen.append(heads)
+        return heads[0]
+
+    monkeypatch.setattr("secrets.choice", first)
+    rule.draw({"x": 4, "y": 1}, ("x", "y"))
+    assert seen == [["x", "y"] if above < 0 else ["x"]]
+
+
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_it_errs_no_more_than_permute_and_flip_by_counts(
+    epsilon: str, ties: Ties, neighbors: str
+) -> None:
+    """The same mechanism where any leader is right, and with a better tie where the first is."""
+    asked, promise = question(4, neighbors, ties), rb.DP(epsilon)
+    makers = {"ours": flip, "theirs": rb.permute_and_flip, "plain": homogeneous}
+    compared = rb.compare(asked, promise, records=12, mechanisms=makers)
+    error = {name: compared[name].mean_error for name in makers}
+    if ties == "any leader":
+        assert error["ours"] == pytest.approx(error["theirs"], abs=1e-14)
+    assert error["ours"] <= error["theirs"] + 1e-14
+    assert error["ours"] < error["plain"]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+@pytest.mark.parametrize("ties", TIES)
+def test_the_least_and_the_most_by_margin(ties: Ties, neighbors: str, rows: int) -> None:
+    asked = question(3, neighbors, ties, rows)
+    mechanism = flip(asked, rb.DP(1))
+    found: dict[int, list[float]] = {}
+    for counts in itertools.chain(*(histograms(asked, n).tolist() for n in range(14, 21))):
+        named = dict(zip(asked.answers, counts, strict=True))
+        margin = min(m for m in asked.margins(named).values() if m)
+        leaders = [a for a, n in named.items() if n == max(counts)]
+        right = leaders if ties == "any leader" else leaders[:1]
+        found.setdefault(margin, []).append(sum(mechanism[named][a] for a in right))
+    for margin in (1, 2):
+        ((_, least, most),) = mechanism.by_margin([margin])
+        assert min(found[margin]) >= least - 1e-12
+        assert max(found[margin]) <= most + 1e-12
+    ((_, least, _),) = mechanism.by_margin([1])
+    assert min(found[1]) == pytest.approx(least, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"rows": 0}, "answers and rows"),
+        ({"rows": True}, "answers and rows"),
+        ({"answers": 3.0}, "answers and rows"),
+        ({"ties": "last"}, "ties must be"),
+        ({"neighbors": "any"}, "neighbors must be"),
+        ({"ratio": Fraction(1)}, "between 0 and 1"),
+        ({"ratio": Fraction(0)}, "between 0 and 1"),
+        ({"ratio": Fraction(1, 3)}, "multiple of"),
+    ],
+)
+def test_other_coins_are_refused(change: dict[str, object], match: str) -> None:
+    fine = {
+        "answers": 3,
+        "neighbors": "substituted",
+        "ties": "first listed",
+        "rows": 1,
+        "ratio": Fraction(7, 8),
+    }
+    Flips(**fine)  # type: ignore[arg-type]
+    with pytest.raises(rb.InvalidMechanism, match=match):
+        Flips(**fine | change)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "other", [question(3, rows=2), question(3, ties="any leader"), rb.Quantile("1/2", range(4))]
+)
+def test_coins_are_for_their_own_question(other: rb.Winner | rb.Quantile) -> None:
+    mine = flip(question(3), rb.DP(1)).exact()
+    with pytest.raises(rb.InvalidMechanism, match="must have such a question"):
+        ExactMechanism(
+            mine.guarantee,
+            mine.answers,
+            mine.rule,
+            neighbors=mine.neighbors,
+            question=other.describe(),
+        )
+    with pytest.raises(rb.InvalidMechanism, match="must be for 4 answers"):
+        ExactMechanism(mine.guarantee, tuple("wxyz"), mine.rule, neighbors=mine.neighbors)
+
+
+@pytest.mark.parametrize("place", [(1, 2), {"x": 1}, {"x": 1, "y": -1}, {"x": 1, "y": 1.0}])
+def test_other_places_are_refused(place: object) -> None:
+    with pytest.raises(NoPlace):
+        flips_for(2, rb.DP(1), "substituted", "first listed").weights(place, ("x", "y"))
+
+
+def test_a_file_is_small_and_proves_itself(tmp_path: Path) -> None:
+    mechanism = flip(question(26, rows=2), rb.DP("0.01"))
+    path = save(mechanism.exact(), tmp_path / "m.json")
+    assert path.stat().st_size < 2_000
+    assert load(path).rule == mechanism.exact().rule
+    assert "104 steps" in str(load(path).proof)
+
+
+@pytest.mark.parametrize("guarantee", [rb.GaussianDP(1), rb.DP("1e-20")])
+def test_what_has_no_coins_says_why(guarantee: rb.DP | rb.GaussianDP) -> None:
+    with pytest.raises(rb.InvalidGuarantee, match="permute-and-flip"):
+        flip(question(3), guarantee)
+
+
+def test_only_a_vote_has_coins() -> None:
+    with pytest.raises(rb.InvalidQuestion, match="is for a Winner"):
+        flip(rb.Threshold(5), rb.DP(1))

@@ -1,0 +1,541 @@
+"""The studio in a real Chromium: what a person sees is what the library says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+
+import rainbowdp as rb
+from rainbowdp.paper.objects import figure_one
+from rainbowdp.studio.examples import EXAMPLES, example
+from rainbowdp.studio.settings import offered
+
+pytestmark = pytest.mark.slow
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WAIT = 20_000  # milliseconds; what is slow is our machine, never the test
+TOWN = "a b\nb c\nc d\na: yes > no\nb: yes > no\nc: no > yes\nd: no > yes\n"
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as running:
+        yield running
+
+
+def launch(playwright: Playwright, *more: str) -> Browser:
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.fail("Chromium is missing: apt-get install chromium")
+    return playwright.chromium.launch(executable_path=found, args=[*ARGUMENTS, *more])
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    with launch(playwright) as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def page(browser: Browser, studio_address: str) -> Iterator[Page]:
+    """The page, opened; afterwards nothing must have left loopback or broken the policy."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    shown = context.new_page()
+    shown.set_default_timeout(WAIT)
+    asked: list[str] = []
+    complaints: list[str] = []
+    context.on("request", lambda request: asked.append(request.url))
+    shown.on("pageerror", lambda error: complaints.append(str(error)))
+    shown.on("console", lambda message: complaints.append(message.text))
+    shown.goto(studio_address)
+    expect(shown.locator("#badge")).to_have_attribute("data-state", "proved", timeout=WAIT)
+    yield shown
+    context.close()
+    allowed = re.compile(f"({re.escape(studio_address)}|(blob|data):)")
+    assert asked
+    assert [address for address in asked if not allowed.match(address)] == []
+    refused = "Failed to load resource"  # said of every request that a test wants refused
+    assert [said for said in complaints if not said.startswith(refused)] == []
+
+
+def settled(page: Page, **wanted: Any) -> dict[str, Any]:
+    """Wait until the page shows the answer to settings with these values; give the settings."""
+    page.wait_for_function(
+        """(wanted) => {
+            const shown = JSON.parse(document.documentElement.dataset.answered ?? "{}");
+            const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+            return Object.entries(wanted).every(([name, value]) => same(shown[name], value));
+        }""",
+        arg=wanted,
+        timeout=WAIT,
+    )
+    shown: dict[str, Any] = json.loads(page.evaluate("document.documentElement.dataset.answered"))
+    return shown
+
+
+def badge(page: Page, state: str) -> str:
+    expect(page.locator("#badge")).to_have_attribute("data-state", state, timeout=WAIT)
+    return " ".join((page.locator("#badge").text_content() or "").split())
+
+
+def choose_world(page: Page, name: str) -> None:
+    page.select_option("#world", name)
+    settled(page, world=example(name).title)
+
+
+def shown_row(page: Page) -> list[float]:
+    """The probabilities in the dataset's panel, in the order shown."""
+    return [
+        float(cell.get_attribute("data-probability") or "nan")
+        for cell in page.locator("#dataset dd[data-probability]").all()
+    ]
+
+
+def shown_costs(page: Page) -> dict[str, float]:
+    expect(page.locator("#mechanisms .cost[data-error]").first).to_be_visible()
+    return {
+        str(label.get_attribute("data-name")): float(
+            label.locator(".cost").get_attribute("data-error") or "nan"
+        )
+        for label in page.locator("#mechanisms label").all()
+    }
+
+
+def paper_row(dataset: int, guarantee: Any, **more: Any) -> list[float]:
+    graph = figure_one()
+    return list(rb.optimal(graph, guarantee, **more)[graph.datasets[dataset]].values())
+
+
+def click_dataset(page: Page, position: int, beside: int = 0) -> None:
+    """Click where the disc of a dataset is drawn, or so many pixels to its right."""
+    box = page.locator("#graph").bounding_box()
+    assert box is not None
+    x, y = page.evaluate(
+        """(position) => {
+            const node = window.studioGraph.$id(String(position)).renderedPosition();
+            return [node.x, node.y];
+        }""",
+        position,
+    )
+    page.mouse.click(box["x"] + x + beside, box["y"] + y)
+
+
+def test_a_first_visitor_sees_three_sentences_and_a_picture(page: Page) -> None:
+    sentences = page.locator("#intro span").all_text_contents()
+    assert len(sentences) == 3
+    assert all(len(sentence) < 100 for sentence in sentences)
+    assert badge(page, "proved").startswith("Private: proved exactly 1-DP")
+    assert shown_row(page) == pytest.approx(paper_row(0, rb.DP(1)), rel=1e-12)
+    assert page.locator("#legend li").all_text_contents() == ["blue", "red", "green"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_example_shows_the_librarys_numbers(page: Page, name: str) -> None:
+    choose_world(page, name)
+    badge(page, "proved")
+    world = example(name)
+    lines = (page.locator("#recipe").text_content() or "").splitlines()
+    assert len(lines) <= 5
+    found: dict[str, Any] = {}
+    exec("\n".join([*lines[:-1], lines[-1].replace("print(", "row = (")]), found)
+    order = world.graph.rainbow(world.graph.datasets[world.start["dataset"]])
+    assert shown_row(page) == pytest.approx([float(found["row"][a]) for a in order], rel=1e-9)
+    assert list(shown_costs(page)) == list(offered(world))
+
+
+def test_every_mechanism_can_be_chosen_and_costs_what_compare_says(page: Page) -> None:
+    page.fill("#epsilon-text", "1.5")
+    page.press("#epsilon-text", "Enter")
+    settled(page, guarantee={"kind": "dp", "epsilon": "1.5", "delta": "0"})
+    graph = figure_one()
+    compared = rb.compare(graph, rb.DP("1.5"))
+    makers: dict[str, Any] = {
+        "proximity": rb.proximity,
+        "exponential": rb.exponential,
+        "permute-and-flip": rb.permute_and_flip,
+        "randomized response": rb.randomized_response,
+        "optimal": rb.optimal,
+    }
+    for name, make in makers.items():
+        page.check(f'#mechanisms input[value="{name}"]')
+        settled(page, mechanism=name)
+        made = make(graph, rb.DP("1.5"))
+        assert shown_row(page) == pytest.approx(list(made["d1"].values()), rel=1e-12)
+        badge(page, "proved" if name in ("proximity", "optimal") else "checked")
+        page.wait_for_function(
+            "([name, error]) => Math.abs(document.querySelector("
+            "`label[data-name='${name}'] .cost`).dataset.error - error) < 1e-9",
+            arg=[name, compared[name].mean_error],
+        )
+        if name != "optimal":
+            match = f"{compared[name].epsilon_to_match:.4g}"
+            about = page.locator(f'label[data-name="{name}"] .about')
+            expect(about).to_contain_text(f"as good as optimal at ε = {match}", timeout=WAIT)
+
+
+def test_sliders_move_the_promise(page: Page) -> None:
+    page.focus("#epsilon")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    shown = settled(page, guarantee={"kind": "dp", "epsilon": "1.3", "delta": "0"})
+    assert page.input_value("#epsilon-text") == "1.3"
+    assert shown_row(page) == pytest.approx(paper_row(0, rb.DP("1.3")), rel=1e-12)
+    page.focus("#delta")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    settled(page, guarantee={**shown["guarantee"], "delta": "0.1"})
+    assert shown_row(page) == pytest.approx(paper_row(0, rb.DP("1.3", "0.1")), rel=1e-12)
+    assert "(1.3, 0.1)-DP" in badge(page, "proved")
+    page.check('[name="kind"][value="gaussian"]')
+    page.focus("#mu")
+    page.keyboard.press("ArrowLeft")
+    settled(page, guarantee={"kind": "gaussian", "mu": "0.95"})
+    assert shown_row(page) == pytest.approx(paper_row(0, rb.GaussianDP("0.95")), rel=1e-12)
+    assert "0.95-GDP" in badge(page, "proved")
+
+
+def test_the_boundary_by_hand(page: Page) -> None:
+    page.check('[name="boundary"][value="hand"]')
+    settled(page, boundary=[0.576, 0.212, 0.212])
+    badge(page, "proved")
+    page.focus("#share-1")
+    for _ in range(100):
+        page.keyboard.press("ArrowRight")
+    shown = settled(page, boundary=[0.5687, 0.222, 0.2093])
+    row = shown["boundary"]
+    assert sum(row) == pytest.approx(1, abs=1e-12)
+    assert shown_row(page) == pytest.approx(paper_row(0, rb.DP(1), boundary=row), rel=1e-12)
+    page.focus("#share-0")
+    page.keyboard.press("End")
+    text = badge(page, "violated")
+    assert re.match(r"Not private: violated by \{\w+\} on the boundary of \(.+\) beside", text)
+    expect(page.locator("#dataset")).to_contain_text("no mechanism to look at")
+    expect(page.locator("#save-svg")).to_be_disabled()
+    page.check('[name="boundary"][value="best"]')
+    badge(page, "proved")
+
+
+def test_a_click_shows_a_dataset(page: Page) -> None:
+    graph = figure_one()
+    mechanism = rb.optimal(graph, rb.DP(1))
+    for name in ("d7", "d15", "d9"):
+        position = graph.position(name)
+        click_dataset(page, position)
+        settled(page, dataset=position)
+        assert page.input_value("#dataset-choice") == str(position)
+        assert shown_row(page) == pytest.approx(list(mechanism[name].values()), rel=1e-12)
+        facts = page.locator("#dataset .facts").text_content() or ""
+        depth = int(graph.depth[name])
+        assert ("0: on the border" if depth == 0 else f"{depth} from the border") in facts
+        assert " > ".join(graph.rainbow(name)) in facts
+        worst = max(
+            max(mechanism[a][v] / mechanism[b][v], mechanism[b][v] / mechanism[a][v])
+            for a, b in ((name, other) for other in graph.neighbors(name))
+            for v in graph.answers
+        )
+        shown = (page.locator("#ratio").text_content() or "").split()[0]
+        assert float(shown) >= float(f"{worst:.4g}") - 1e-9  # sets of answers may be worse than one
+        assert float(shown) <= 2.719
+
+
+def test_a_tap_beside_a_disc_finds_it(page: Page) -> None:
+    """A finger is wider than a junction of the map."""
+    choose_world(page, "roads")
+    click_dataset(page, 100, beside=10)
+    settled(page, dataset=100)
+
+
+def test_the_printed_operator_is_called_violated(page: Page) -> None:
+    page.fill("#delta-text", "0.1")
+    page.press("#delta-text", "Enter")
+    page.check('#mechanisms input[value="printed"]')
+    text = badge(page, "violated")
+    check = rb.printed_operator(figure_one(), rb.DP(1, "0.1")).check(guarantee=rb.DP(1, "0.1"))
+    assert check.neighbors is not None
+    more, less = check.neighbors
+    assert f"{{{', '.join(check.answers)}}} at {more} beside {less}, by {check.excess:.3g}" in text
+    expect(page.locator("#save-file")).to_be_disabled()
+
+
+def test_what_does_not_exist_says_so(page: Page) -> None:
+    page.fill("#epsilon-text", "0.3")
+    page.press("#epsilon-text", "Enter")
+    page.check('#mechanisms input[value="proximity"]')
+    assert "proximity on this graph holds from epsilon = 0.6931" in badge(page, "refused")
+    page.fill("#epsilon-text", "much")
+    page.press("#epsilon-text", "Enter")
+    expect(page.locator("#badge")).to_contain_text("epsilon must be a finite number")
+    expect(page.locator("#epsilon-text")).to_have_attribute("aria-invalid", "true")
+    page.fill("#epsilon-text", "2")
+    page.press("#epsilon-text", "Enter")
+    badge(page, "proved")
+    expect(page.locator("#epsilon-text")).to_have_attribute("aria-invalid", "false")
+
+
+def saved(page: Page, button: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.click(button)
+    place = folder / download.value.suggested_filename
+    download.value.save_as(place)
+    return place
+
+
+def test_export_and_reload(page: Page, tmp_path: Path) -> None:
+    choose_world(page, "travel")
+    badge(page, "proved")
+    row = shown_row(page)
+    file = saved(page, "#save-file", tmp_path)
+    assert file.name == "travel-air-train-or-bus-optimal.json"
+    mechanism = rb.load(file)
+    exact = mechanism[{"air": 8, "train": 4, "bus": 0}]
+    assert [float(exact[a]) for a in ("air", "train", "bus")] == pytest.approx(row, rel=1e-9)
+    page.set_input_files("#file", str(file))
+    settled(page, world=file.name, mechanism="file")
+    assert "1-DP on tables of every size" in badge(page, "proved")
+    assert page.locator("#world option:checked").text_content() == file.name
+    page.select_option("#dataset-choice", label="air, depth 2")
+    settled(page, dataset=2)
+    assert shown_row(page) == pytest.approx(row, rel=1e-9)
+    page.fill("#epsilon-text", "0.5")
+    page.press("#epsilon-text", "Enter")
+    badge(page, "violated")
+
+
+def test_the_figure_is_drawn_from_the_same_numbers(page: Page, tmp_path: Path) -> None:
+    from xml.etree import ElementTree
+
+    badge(page, "proved")
+    file = saved(page, "#save-svg", tmp_path)
+    tree = ElementTree.parse(file).getroot()
+    svg = "{http://www.w3.org/2000/svg}"
+    assert len(tree.findall(f".//{svg}line")) >= 31
+    titles = [title.text for title in tree.findall(f".//{svg}g/{svg}title")]
+    assert titles == [f"d{number}" for number in range(1, 19)]
+    curves = tree.findall(f".//{svg}polyline")
+    rows = rb.DP(1).rows(list(rb.optimal(figure_one(), rb.DP(1))["d3"].values()), range(5))
+    heights = [[float(p.split(",")[1]) for p in curve.attrib["points"].split()] for curve in curves]
+    for place, drawn in enumerate(heights):
+        assert drawn == pytest.approx([20 + 180 * (1 - p) for p in rows[:, place]], abs=0.01)
+    words = [text.text for text in tree.findall(f".//{svg}g/{svg}text")]
+    assert set(titles) <= set(words)
+    assert "script" not in file.read_text()
+    picture = saved(page, "#save-png", tmp_path).read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 10_000
+
+
+def test_the_python_is_copied(page: Page) -> None:
+    page.click("#copy")
+    expect(page.locator("#taken")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#recipe").text_content()
+
+
+def test_bad_files_give_a_readable_message(page: Page, tmp_path: Path) -> None:
+    for name, content, message in (
+        ("bad.txt", b"a b\nb c d\n", "got 'b c d': bad.txt, line 2"),
+        ("empty.txt", b"", "got empty.txt empty"),
+        ("binary.bin", b"\xff\xfe\x00\x01", "must be text in UTF-8, got binary.bin"),
+        ("half.json", b'{"format": "rainbowdp', "a mechanism file must be JSON, got half.json"),
+        ("big.txt", b"#" * 1_100_000, "files of up to 1,048,576 bytes, got big.txt with 1,100,000"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        page.set_input_files("#file", str(tmp_path / name))
+        expect(page.locator("#trouble")).to_contain_text(message)
+        assert page.input_value("#world") == "paper"  # what was there is still there
+        page.click("#trouble button")
+        expect(page.locator("#trouble")).to_be_hidden()
+
+
+def test_a_list_of_edges_is_drawn(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "town.txt").write_text(TOWN)
+    page.set_input_files("#file", str(tmp_path / "town.txt"))
+    expect(page.locator("#graph-note")).to_have_text("4 datasets and 3 edges from a list.")
+    settled(page, world="town.txt")
+    a = rb.DP(1).grow(rb.DP(1).ratio / (1 + rb.DP(1).ratio), 1)
+    assert shown_row(page) == pytest.approx([a, 1 - a], rel=1e-9)
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    """From the top: past the skip link, into the graph, to another dataset, then a mechanism."""
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    reached = []
+    for _ in range(40):
+        reached.append(page.evaluate("document.activeElement.id || document.activeElement.name"))
+        page.keyboard.press("Tab")
+    wanted = ["epsilon", "delta", "mechanism", "dataset-choice", "save-svg", "save-file", "copy"]
+    found = [name for name in reached if name in wanted]
+    assert list(dict.fromkeys(found)) == wanted
+    page.focus("#graph")
+    assert "solid" in page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    places = example("paper").places
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#dataset-choice")).not_to_have_value("0", timeout=WAIT)
+    shown = settled(page)
+    assert places[shown["dataset"]][0] > places[0][0]
+    page.keyboard.press("ArrowLeft")
+    settled(page, dataset=0)
+    page.focus('#mechanisms input[value="optimal"]')
+    page.keyboard.press("ArrowDown")
+    settled(page, mechanism="proximity")
+    page.keyboard.press("ArrowDown")
+    settled(page, mechanism="exponential")
+    assert page.evaluate("document.activeElement.value") == "exponential"
+    assert page.get_attribute("#badge", "aria-live") == "polite"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark(browser: Browser, studio_address: str, scheme: Any) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    shown = context.new_page()
+    shown.goto(studio_address)
+    background = "getComputedStyle(document.body).backgroundColor"
+    own = shown.evaluate(background)
+    assert (own == "rgb(20, 22, 28)") == (scheme == "dark")
+    shown.click("#theme")  # light
+    assert shown.evaluate(background) == "rgb(250, 250, 247)"
+    shown.click("#theme")  # dark
+    assert shown.evaluate(background) == "rgb(20, 22, 28)"
+    shown.click("#theme")  # as the system
+    assert shown.evaluate(background) == own
+    context.close()
+
+
+def test_a_phones_width_is_enough(browser: Browser, studio_address: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True)
+    shown = context.new_page()
+    shown.goto(studio_address)
+    expect(shown.locator("#badge")).to_have_attribute("data-state", "proved", timeout=WAIT)
+    for name in EXAMPLES:
+        shown.select_option("#world", name)
+        shown.wait_for_timeout(300)
+        assert shown.evaluate("document.documentElement.scrollWidth") <= 360
+    for selector in ("#world", "#open", "#epsilon", "#save-file"):
+        box = shown.locator(selector).bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
+    context.close()
+
+
+def test_a_page_elsewhere_gets_nothing(browser: Browser, studio_address: str) -> None:
+    """A stranger's page in the same browser: its requests, frames and names are all refused."""
+    port = urlsplit(studio_address).port
+    context = browser.new_context()
+    shown = context.new_page()
+
+    def stranger(route: Any) -> None:
+        route.fulfill(status=200, content_type="text/html", body="<h1>elsewhere</h1>")
+
+    context.route("http://elsewhere.test/**", stranger)
+    refused: list[int] = []
+    context.on("response", lambda r: refused.append(r.status) if str(port) in r.url else None)
+    shown.goto("http://elsewhere.test/")
+    for options in ({}, {"method": "POST", "body": "{}"}, {"mode": "no-cors"}):
+        outcome = shown.evaluate(
+            "([address, options]) => fetch(address, options)"
+            ".then(async (r) => (await r.text()).length, () => 'refused')",
+            [f"{studio_address}api/examples", options],
+        )
+        assert outcome in ("refused", 0)  # an opaque answer has nothing to read
+    assert all(status == 403 for status in refused)
+    shown.set_content(f'<iframe src="{studio_address}"></iframe>')
+    shown.wait_for_timeout(500)
+    assert all("rainbow" not in (frame.title() or "") for frame in shown.frames[1:])
+    context.close()
+
+
+def test_a_name_that_was_made_to_point_here_is_refused(
+    playwright: Playwright, studio_address: str
+) -> None:
+    """DNS rebinding: the browser believes the stranger's name, the server does not."""
+    port = urlsplit(studio_address).port
+    with launch(playwright, "--host-resolver-rules=MAP rebound.test 127.0.0.1") as chromium:
+        shown = chromium.new_page()
+        response = shown.goto(f"http://rebound.test:{port}/")
+        assert response is not None
+        assert response.status == 421
+        assert "this machine" in shown.content()
+
+
+def test_a_stopped_studio_is_said_so(page: Page) -> None:
+    page.route("**/api/**", lambda route: route.abort())
+    page.fill("#epsilon-text", "2")
+    page.press("#epsilon-text", "Enter")
+    expect(page.locator("#badge")).to_contain_text("The studio has stopped")
+    page.unroute("**/api/**")
+
+
+def test_while_it_waits_the_page_says_so(browser: Browser, studio_address: str) -> None:
+    context = browser.new_context()
+    shown = context.new_page()
+    held: list[Any] = []
+    complaints: list[str] = []
+    shown.on("pageerror", lambda error: complaints.append(str(error)))
+    shown.route("**/api/world/**", lambda route: held.append(route))
+    shown.goto(studio_address)
+    expect(shown.locator("#graph")).to_have_attribute("aria-busy", "true")
+    expect(shown.locator("#badge")).to_contain_text("Loading…")
+    while not held:
+        shown.wait_for_timeout(20)
+    for control in ('[value="gaussian"]', '[value="hand"]'):  # moved too early
+        shown.click(control)
+    expect(shown.locator('[value="best"]')).to_be_checked()
+    held[0].continue_()
+    expect(shown.locator("#graph")).to_have_attribute("aria-busy", "false", timeout=WAIT)
+    assert complaints == []
+    context.close()
+
+
+def test_of_two_worlds_the_one_asked_for_last_is_shown(page: Page) -> None:
+    """Though it comes first."""
+    held: list[Any] = []
+    page.route("**/api/world/travel", lambda route: held.append(route))
+    page.select_option("#world", "travel")
+    while not held:
+        page.wait_for_timeout(20)
+    choose_world(page, "election")
+    with page.expect_response("**/api/world/travel"):
+        held[0].continue_()
+    page.wait_for_timeout(100)
+    assert page.input_value("#world") == "election"
+    assert page.locator("#graph-note").text_content() == example("election").note
+    expect(page.locator("#graph")).to_have_attribute("aria-busy", "false")
+
+
+def test_a_moving_slider_never_piles_up_requests(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate(
+        """() => {
+            const dial = document.getElementById("epsilon");
+            for (let step = 0; step < 40; step += 1) {
+                dial.value = step;
+                dial.dispatchEvent(new Event("input"));
+            }
+        }"""
+    )
+    settled(page, guarantee={"kind": "dp", "epsilon": "3", "delta": "0"})
+    assert len([address for address in asked if address.endswith("/api/answer")]) <= 3

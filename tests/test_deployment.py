@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rainbowdp as rb
+from rainbowdp import deployment as placement
+from rainbowdp.deployment import place_by_margins, place_optimal
+from rainbowdp.exact.files import checksum, describe
+from reference import assert_one_sentence
+from strategies import graphs
+
+# Three sites on a line, and a component that no site reaches.
+ROADS = [(i, i + 1) for i in range(8)] + [(10, 11)]
+
+
+@pytest.fixture
+def roads(tmp_path: Path) -> rb.RainbowGraph:
+    path = tmp_path / "roads.csv"
+    path.write_text("".join(f"{a},{b}\n" for a, b in ROADS))
+    edges = rb.read_graph(path)
+    near = rb.nearest_sites(edges, {"west": 0, "middle": 4, "east": 8})
+    return rb.RainbowGraph(edges, near.rainbows, near.names, labels=near.labels)
+
+
+def rows(path: Path) -> list[tuple[Any, ...]]:
+    return duckdb.execute(f"FROM '{path}' ORDER BY node").fetchall()
+
+
+def test_a_place_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.RainbowGraph) -> None:
+    placed = place_optimal(roads, rb.DP(1))
+    mechanism, nodes = placed.save(tmp_path / "out.json")
+    loaded = rb.load(mechanism)
+    found = rows(nodes)
+    assert [node for node, *_ in found] == list(roads.datasets)
+    for node, region, depth in found:
+        place = (region, math.inf if depth is None else depth)
+        assert loaded[place] == placed.exact[node]
+        truth = loaded[place][roads.rainbow(node)[0]]
+        assert float(truth) == pytest.approx(placed.truth[roads.position(node)])
+    assert found[-1] == (11, "west", None)
+
+
+def test_margins_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.RainbowGraph) -> None:
+    placed = place_by_margins(roads, rb.DP(1))
+    mechanism, nodes = placed.save(tmp_path / "out.json")
+    loaded = rb.load(mechanism)
+    cut = len(placed.exact.rule.steps)  # type: ignore[union-attr]
+    for node, region, *margins in rows(nodes):
+        place = dict(zip(roads.answers, margins, strict=True))
+        assert loaded[place] == placed.exact[node]
+        assert place[region] == 0
+        for answer, margin in place.items():
+            away = [abs(node - other) for other in range(9) if roads.region[other] == answer]
+            if node < 9:
+                assert margin == min(away)
+            elif answer != "west":
+                assert margin == cut
+        assert float(loaded[place][region]) == pytest.approx(placed.truth[roads.position(node)])
+
+
+def test_the_places_name_the_mechanism_they_belong_to(
+    tmp_path: Path, roads: rb.RainbowGraph
+) -> None:
+    placed = place_optimal(roads, rb.DP(1))
+    _, nodes = placed.save(tmp_path / "out.json")
+    found = duckdb.execute(f"SELECT key, value FROM parquet_kv_metadata('{nodes}')").fetchall()
+    assert found == [(b"mechanism", checksum(describe(placed.exact)).encode())]
+
+
+@given(graph=graphs(answers=3), epsilon=st.sampled_from(["0.8", "1", "3"]))
+def test_proximity_keeps_its_guarantee_on_every_edge(graph: rb.RainbowGraph, epsilon: str) -> None:
+    placed = place_by_margins(graph, rb.DP(epsilon))
+    most = Fraction(math.exp(float(epsilon))) * (1 + Fraction(1, 10**12))
+    for a in graph.datasets:
+        for b in graph.neighbors(a):
+            for answer, p in placed.exact[a].items():
+                assert p <= most * placed.exact[b][answer]
+
+
+def test_numbers_stay_numbers(tmp_path: Path) -> None:
+    labels = [7, 7, 9]
+    graph = rb.RainbowGraph([(0, 1), (1, 2)], {7: ("a", "b"), 9: ("b", "a")}, labels=labels)
+    _, nodes = place_optimal(graph, rb.DP(1)).save(tmp_path / "out.json")
+    assert rows(nodes) == [(0, 7, 1), (1, 7, 0), (2, 9, 0)]
+
+
+def test_nothing_is_left_of_an_interrupted_run(
+    tmp_path: Path, roads: rb.RainbowGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    placed = place_optimal(roads, rb.DP(1))
+    before = set(tmp_path.iterdir())
+
+    def stop(*_: Any) -> None:
+        assert len(set(tmp_path.iterdir()) - before) == 1  # the draft of the places
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(placement, "save", stop)
+    with pytest.raises(KeyboardInterrupt):
+        placed.save(tmp_path / "out.json")
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_what_cannot_be_written(tmp_path: Path, roads: rb.RainbowGraph) -> None:
+    placed = place_optimal(roads, rb.DP(1))
+    with pytest.raises(rb.InvalidMechanism, match=r"must not end in \.parquet"):
+        placed.save(tmp_path / "out.parquet")
+    with pytest.raises(rb.InvalidFile) as refused:
+        placed.save(tmp_path / "none" / "out.json")
+    assert_one_sentence(refused.value, "writable", tmp_path / "none")
+    named = rb.RainbowGraph([("x", "y")], {"x": ("a", "b"), "y": ("b", "a")})
+    with pytest.raises(rb.InvalidGraph, match="whole numbers"):
+        place_optimal(named, rb.DP(1)).save(tmp_path / "out.json")
+
+
+def test_more_regions_than_fit(roads: rb.RainbowGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "MOST_WEIGHTS", 10)
+    with pytest.raises(rb.InvalidGraph) as refused:
+        place_optimal(roads, rb.DP(1))
+    assert_one_sentence(refused.value, "at most 10 weights", "3 regions and 3 answers")
+
+
+def test_a_graph_of_one_region(tmp_path: Path) -> None:
+    graph = rb.RainbowGraph([(0, 1)], [("a", "b"), ("a", "b")])
+    placed = place_optimal(graph, rb.DP(1))
+    assert placed.truth.tolist() == [1, 1]
+    _, nodes = placed.save(tmp_path / "out.json")
+    assert rows(nodes) == [(0, "('a', 'b')", None), (1, "('a', 'b')", None)]
