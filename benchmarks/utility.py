@@ -193,9 +193,7 @@ def table(cases: tuple[tuple[int, int, str], ...], makers: dict[str, Maker], del
         found, taken = timed(lambda g=graph, p=promise: 1 - program(g, p).objective / len(g))  # type: ignore[misc]
         again, slow = timed(lambda g=graph, p=promise: least_error(g, p))  # type: ignore[misc]
         if abs(found - again) > 1e-6:
-            raise SystemExit(
-                f"rb.program has {found:.8f} and SciPy {again:.8f}"
-            )
+            raise SystemExit(f"rb.program has {found:.8f} and SciPy {again:.8f}")
         cells += [shown(found), f"{taken:.1f}", f"{slow:.1f}"]
         print(f"| {answers}, {records}, {epsilon} | {' | '.join(cells)} |", flush=True)
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rainbowdp.aliases import Dataset, Floats, Integers
 from rainbowdp.answering.mechanism import QuestionMechanism, best, homogeneous, proximity
 from rainbowdp.baselines import (
     Baseline,
@@ -28,14 +29,12 @@ from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.exact.mechanism import Ladders, Margins
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Dataset
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.optimal import optimal
 from rainbowdp.mechanisms.proximity import margins as margins_on_graph
 from rainbowdp.questions import Quantile, Question
-from rainbowdp.questions.histograms import Integers, histograms, margins_of
+from rainbowdp.questions.histograms import histograms, margins_of
 from rainbowdp.rules.margin_table.rule import MarginTable
 from rainbowdp.rules.ordered_bins.rule import Ordered
 from rainbowdp.rules.permute_and_flip.rule import Flips

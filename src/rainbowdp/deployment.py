@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
 from rainbowdp.exact.files import checksum, describe, save
 from rainbowdp.exact.mechanism import LONGEST, ExactMechanism
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.optimal import optimal
 from rainbowdp.rules.proximity.build import proximity_weights

@@ -23,6 +23,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from rainbowdp.answering.mechanism import flip
+from rainbowdp.exact import mechanism as exact_module
 from rainbowdp.exact.mechanism import (
     BITS,
     LONGEST,
@@ -38,7 +39,6 @@ from rainbowdp.exact.mechanism import (
     repaired,
     symmetric_row,
 )
-from rainbowdp.exact import mechanism as exact_module
 from rainbowdp.guarantees.polygons import safe_curve
 
 TOTAL = 1 << BITS

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.errors import LedgerError, RainbowError
-from rainbowdp.graphs.rainbows import Answer, Dataset
 
 if TYPE_CHECKING:
     from rainbowdp.ledger import Entry, Ledger

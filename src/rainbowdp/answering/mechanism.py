@@ -27,6 +27,7 @@ from typing import Any, Literal, TypeAlias, TypeGuard, overload
 
 import numpy as np
 
+from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NoPlace
 from rainbowdp.exact.mechanism import (
@@ -41,7 +42,6 @@ from rainbowdp.exact.mechanism import (
 )
 from rainbowdp.exact.proof import Proof
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Answer, Dataset
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.mechanisms.mechanism import Mechanism

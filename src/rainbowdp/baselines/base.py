@@ -8,16 +8,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Answer, Dataset
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.mechanism import Check, Mechanism
 from rainbowdp.mechanisms.proximity import margins as margins_on_graph
 from rainbowdp.questions import Question, Winner
-from rainbowdp.questions.histograms import Integers, margins_of, neighboring, up_to
+from rainbowdp.questions.histograms import margins_of, neighboring, up_to
 
 World: TypeAlias = RainbowGraph | Question
 Law: TypeAlias = Callable[[Floats], Floats]  # scores of many datasets to their rows

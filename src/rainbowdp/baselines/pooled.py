@@ -46,11 +46,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, Law, World, checked, made, with_delta
 from rainbowdp.baselines.selection import _lawful
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.questions import Winner
 from rainbowdp.rules.permute_and_flip.rule import flipped
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, checked, with_delta
 from rainbowdp.errors import InvalidGraph, InvalidGuarantee
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
 

@@ -31,10 +31,10 @@ from typing import Literal
 
 import numpy as np
 
+from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, Law, World, by_counts, checked, made, with_delta
 from rainbowdp.errors import RainbowError
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.questions import Winner
 from rainbowdp.rules.permute_and_flip.rule import flipped
 

@@ -22,6 +22,7 @@ from functools import cached_property
 from itertools import accumulate, combinations, product
 from typing import Any, TypeAlias, TypeVar
 
+from rainbowdp.aliases import Answer, Dataset, Label, Rainbow, Weights
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, NoPlace, UnknownDataset
 from rainbowdp.exact.proof import (
@@ -32,7 +33,6 @@ from rainbowdp.exact.proof import (
     prove_ladders,
     prove_margins,
 )
-from rainbowdp.graphs.rainbows import Answer, Dataset, Rainbow
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.rules.margin_table.proof import prove_table
@@ -41,9 +41,6 @@ from rainbowdp.rules.margin_table.shape import Shape
 from rainbowdp.rules.ordered_bins.proof import prove_ordered
 from rainbowdp.rules.ordered_bins.rule import Ordered
 from rainbowdp.rules.permute_and_flip.rule import Flips
-
-Weights: TypeAlias = tuple[int, ...]
-Label: TypeAlias = Any
 
 BITS = 64  # the total weight of a row is 2**BITS
 Found = TypeVar("Found")

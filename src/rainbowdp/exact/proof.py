@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from rainbowdp.aliases import Weights
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.guarantees.dp import DP, Guarantee
@@ -24,7 +25,6 @@ from rainbowdp.guarantees.gaussian import GaussianDP, lower_tail, score
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.numeric.quantity import ball, precision
 
-Weights: TypeAlias = tuple[int, ...]
 Lines: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 Promise: TypeAlias = tuple[tuple[int, int, int], ...]  # bottom·P − top·Q sums to limit at most
 

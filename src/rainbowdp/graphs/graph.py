@@ -11,19 +11,19 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Dataset, Label, Rainbow
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGraph, UnknownDataset
 from rainbowdp.graphs.edges import Edges, Ids, place_of, read_edges
 from rainbowdp.graphs.engines import Engine, engine, plain
 from rainbowdp.graphs.engines.narrow import number_type
-from rainbowdp.graphs.rainbows import Answer, Dataset, Rainbow, as_rainbow, show
+from rainbowdp.graphs.rainbows import as_rainbow, show
 
-Label: TypeAlias = Any  # anything hashable
 Value = TypeVar("Value")
 _BLOCK = 1 << 20
 MOST_SHOWN = 100_000  # datasets of a graph whose regions a notebook lists

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rainbowdp.aliases import Floats
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.growth import Floats
 
 _ROUNDS = 150
 _STILL = 1e-3  # of a step: a round that moves nothing further is the last

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Dataset
 from rainbowdp.errors import NotAMorphism
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Dataset
 
 
 class Morphism:

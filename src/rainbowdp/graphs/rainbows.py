@@ -19,14 +19,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidDistribution, InvalidRainbow, RainbowError
 from rainbowdp.guarantees.dp import ROUNDING
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.numeric.quantity import exact_distribution
 
-Answer: TypeAlias = Any  # anything hashable
-Dataset: TypeAlias = Any  # anything hashable
-Rainbow: TypeAlias = tuple[Answer, ...]
 Order: TypeAlias = Literal["dominance", "lexicographic"]
 Verdict: TypeAlias = Literal["equal", "dominates", "dominated", "incomparable"]
 

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidGraph
 from rainbowdp.graphs.edges import Edges, Ids, place_of, placed
-from rainbowdp.graphs.rainbows import Answer, Dataset, Rainbow
-from rainbowdp.guarantees.growth import Floats
 
 _UNCLAIMED = np.uint32(0xFFFFFFFF)
 

@@ -29,9 +29,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rainbowdp.aliases import Floats
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidDistribution, InvalidGuarantee, RainbowError
-from rainbowdp.guarantees.growth import SATURATED, Coefficients, Floats, Line, advance, rows
+from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line, advance, rows
 from rainbowdp.numeric.quantity import (
     Number,
     ball,

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.dp import UNDERFLOW, Guarantee
-from rainbowdp.guarantees.growth import ACCURACY, Floats
+from rainbowdp.guarantees.growth import ACCURACY
 from rainbowdp.numeric.quantity import Number, ball, exact, refine
 
 if TYPE_CHECKING:

@@ -25,17 +25,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rainbowdp.aliases import Floats
 from rainbowdp.numeric.quantity import ball, first_integer_above, precision, refine
 
 if TYPE_CHECKING:
     from flint import arb
 
-Floats: TypeAlias = NDArray[np.float64]
 
 ACCURACY = 8e-13  # relative; a float value whose error bound is wider is computed again in balls
 FAINT = 1e-300  # below it floats lose digits, so growth from there is computed in balls

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.errors import InvalidBoundary
-from rainbowdp.graphs.graph import Label, RainbowGraph, Region
-from rainbowdp.graphs.rainbows import Answer, in_order
+from rainbowdp.graphs.graph import RainbowGraph, Region
+from rainbowdp.graphs.rainbows import in_order
 from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
-from rainbowdp.guarantees.growth import Floats
 
 
 @dataclass(frozen=True)

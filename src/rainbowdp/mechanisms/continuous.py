@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rainbowdp.aliases import Floats, Weights
 from rainbowdp.errors import InvalidDistribution
-from rainbowdp.exact.mechanism import BITS, Weights, ladder, on_grid
+from rainbowdp.exact.mechanism import BITS, ladder, on_grid
 from rainbowdp.guarantees.dp import FloatOrArray, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.guarantees.polygons import safe_curve
 
 

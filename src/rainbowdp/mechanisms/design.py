@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Floats, Label
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.exact.mechanism import in_answer_order, repaired
-from rainbowdp.graphs.graph import Label, RainbowGraph, Region
+from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 
 if TYPE_CHECKING:

@@ -14,24 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.display import cards
 from rainbowdp.display.progress import track
 from rainbowdp.errors import InvalidMechanism, RainbowError
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import Morphism
-from rainbowdp.graphs.rainbows import (
-    Answer,
-    Dataset,
-    Order,
-    Utility,
-    Verdict,
-    compare_rows,
-    in_order,
-    verdict,
-)
+from rainbowdp.graphs.rainbows import Order, Utility, Verdict, compare_rows, in_order, verdict
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.numeric.quantity import SUM_TOLERANCE, plain
 

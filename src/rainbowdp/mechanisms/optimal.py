@@ -13,12 +13,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.answering.mechanism import QuestionMechanism, homogeneous
-from rainbowdp.graphs.graph import Label, RainbowGraph
+from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import boundary_morphism
-from rainbowdp.graphs.rainbows import Answer
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.numeric.quantity import Number, exact_distribution

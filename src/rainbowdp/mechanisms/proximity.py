@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.exact.mechanism import BITS
 from rainbowdp.graphs.engines import engine
 from rainbowdp.graphs.engines.narrow import margin_type, number_type
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.mechanism import Mechanism
 
 

@@ -21,8 +21,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from rainbowdp.aliases import Floats
 from rainbowdp.errors import RainbowError
-from rainbowdp.guarantees.growth import Floats
 
 Status: TypeAlias = Literal["optimal", "infeasible", "unbounded", "stopped"]
 Progress: TypeAlias = Callable[[str], None]

@@ -16,8 +16,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from rainbowdp import paper
+from rainbowdp.aliases import Floats
 from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.growth import Coefficients, Floats, Line, advance
+from rainbowdp.guarantees.growth import Coefficients, Line, advance
 from rainbowdp.numeric.quantity import ball
 from rainbowdp.plots.curves import along, growth, real_depths, smooth
 from rainbowdp.plots.nodes import boundary_graph, graph

@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
+from rainbowdp.aliases import Rainbow
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Rainbow
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.mechanisms.mechanism import Mechanism
 

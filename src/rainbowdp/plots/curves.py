@@ -15,10 +15,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
+from rainbowdp.aliases import Floats
 from rainbowdp.display.colors import colors
 from rainbowdp.errors import RainbowError
 from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
-from rainbowdp.guarantees.growth import Floats, Line, Orbit
+from rainbowdp.guarantees.growth import Line, Orbit
 from rainbowdp.numeric.quantity import exact_distribution
 from rainbowdp.plots.style import (
     HAIR,

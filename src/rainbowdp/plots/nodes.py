@@ -16,11 +16,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Dataset, Floats
 from rainbowdp.display.colors import colors
 from rainbowdp.errors import RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Dataset
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.plots.places import placed, ring_order
 from rainbowdp.plots.style import (

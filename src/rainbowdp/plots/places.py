@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Dataset, Floats
 from rainbowdp.errors import RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.layout import layout
-from rainbowdp.graphs.rainbows import Dataset
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.plots.style import Positions
 
 MOST = 2_000  # datasets; beyond it a drawing of discs says nothing

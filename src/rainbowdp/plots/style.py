@@ -22,9 +22,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
+from rainbowdp.aliases import Floats
 from rainbowdp.display.colors import PALETTE
 from rainbowdp.errors import RainbowError
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.storage.whole_file import whole_file
 
 INK, SOFT, FAINT, PAPER = "#1f1f1f", "#6f6f6f", "#d4d4d4", "#ffffff"

@@ -13,10 +13,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
+from rainbowdp.aliases import Floats
 from rainbowdp.display.colors import PALETTE, colors
 from rainbowdp.errors import RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.plots.places import placed
 from rainbowdp.plots.style import INK, MEDIUM, SMALL, axes, halo, heading

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from rainbowdp.aliases import Floats
 from rainbowdp.baselines import Baseline
 from rainbowdp.display.colors import BLUE, ORANGE
 from rainbowdp.errors import RainbowError
 from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.plots.style import DASHES, SMALL, SOFT, axes, line_looks, plot_area
 

@@ -10,17 +10,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.questions import Question
 from rainbowdp.questions.base import whole
-
-Integers: TypeAlias = NDArray[np.int64]
 
 MOST = 200_000  # histograms that are enumerated at once
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rainbowdp.aliases import Floats
 from rainbowdp.answering.mechanism import proximity
 from rainbowdp.baselines import (
     Baseline,
@@ -29,7 +30,6 @@ from rainbowdp.errors import InvalidBoundary, InvalidFile, InvalidGuarantee
 from rainbowdp.exact.files import as_text
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Check, Mechanism
 from rainbowdp.mechanisms.optimal import optimal

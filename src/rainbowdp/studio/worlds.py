@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from rainbowdp.aliases import Answer, Floats, Integers, Rainbow
 from rainbowdp.errors import InvalidFile
 from rainbowdp.exact.files import describe_guarantee
 from rainbowdp.exact.mechanism import ExactMechanism, Ladders, Margins
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.layout import layout
-from rainbowdp.graphs.rainbows import Answer, Rainbow
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.questions import Question, from_description
 from rainbowdp.questions.base import Between
-from rainbowdp.questions.histograms import Integers, histograms, up_to
+from rainbowdp.questions.histograms import histograms, up_to
 
 DEEPEST_SHOWN = 24  # depths of a region, or records of a table, that are drawn of a mechanism file
 _HISTOGRAMS = 130  # that are drawn of a mechanism file

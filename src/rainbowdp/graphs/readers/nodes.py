@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Label, Rainbow
 from rainbowdp.errors import InvalidGraph, InvalidRainbow
 from rainbowdp.graphs.edges import Edges, Ids
-from rainbowdp.graphs.graph import Label
-from rainbowdp.graphs.rainbows import Answer, Rainbow, as_rainbow
+from rainbowdp.graphs.rainbows import as_rainbow
 from rainbowdp.graphs.readers.columns import SEPARATORS, ColumnFile
 from rainbowdp.graphs.readers.edges import file_ending, load_npy
 

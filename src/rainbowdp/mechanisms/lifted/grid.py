@@ -16,16 +16,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.proof import lines_of
 from rainbowdp.guarantees.dp import DP
-
-Integers: TypeAlias = NDArray[np.int64]
 
 TOTAL = 1 << 52  # every integer up to this is a float
 _HALF = 26

@@ -42,6 +42,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers
 from rainbowdp.errors import (
     InvalidBoundary,
     InvalidGraph,
@@ -53,13 +54,10 @@ from rainbowdp.exact.proof import Proof
 from rainbowdp.graphs.engines import plain
 from rainbowdp.graphs.engines.sweep import spread
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Answer, Dataset
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.lifted.grid import TOTAL, Bound, Worst, worst_edge
 from rainbowdp.mechanisms.mechanism import Mechanism
 
-Integers: TypeAlias = NDArray[np.int64]
 Start: TypeAlias = float | Mapping[Dataset, float] | Mechanism
 Progress: TypeAlias = Callable[[str], None]
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.errors import InvalidBoundary
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Answer, Dataset, in_order
+from rainbowdp.graphs.rainbows import in_order
 from rainbowdp.guarantees.dp import ROUNDING, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 
 Integers = NDArray[np.int64]

@@ -33,16 +33,14 @@ from typing import Any
 
 import numpy as np
 
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.rainbows import Answer, Dataset
 from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.unrestricted.envelope import (
     Envelope,
     FixedRows,
-    Integers,
     envelope,
     fixed_rows,
     preferred_columns,

@@ -25,12 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rainbowdp.aliases import Floats, Integers
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.guarantees.trade_off import TradeOff
-from rainbowdp.mechanisms.unrestricted.envelope import FixedRows, Integers
+from rainbowdp.mechanisms.unrestricted.envelope import FixedRows
 from rainbowdp.numeric.linear_programs import LinearProgram
 
 _GAUSSIAN_STRIDE = 8  # of the polygon's knots one in so many is kept

@@ -20,19 +20,18 @@ from typing import Any
 
 import numpy as np
 
+from rainbowdp.aliases import Floats, Integers, Weights
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, RainbowError
-from rainbowdp.exact.mechanism import BITS, ExactMechanism, Ladders, Weights
+from rainbowdp.exact.mechanism import BITS, ExactMechanism, Ladders
 from rainbowdp.exact.proof import first_violation, promise_of
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.optimal import optimal
 from rainbowdp.mechanisms.unrestricted.envelope import (
     FixedRows,
-    Integers,
     fixed_rows,
     preferred_columns,
     refuse_contradiction,

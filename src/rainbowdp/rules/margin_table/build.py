@@ -21,11 +21,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NoTable
 from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.numeric.linear_programs import LinearProgram, Solver
 from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.rule import (
@@ -38,7 +37,6 @@ from rainbowdp.rules.margin_table.rule import (
 from rainbowdp.rules.margin_table.shape import Knots, Shape, Ties
 from rainbowdp.rules.permute_and_flip.rule import flipped
 
-Integers: TypeAlias = NDArray[np.int64]
 Progress: TypeAlias = Callable[[str], None]
 
 TOTAL = 60 << 56  # a multiple of 1, 2, …, 6, so that leaders can share evenly

@@ -13,18 +13,15 @@ import secrets
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Floats, Weights
 from rainbowdp.errors import InvalidMechanism, NoPlace
-from rainbowdp.graphs.rainbows import Answer
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.rules.margin_table.shape import Knots, Shape, standing
-
-Weights: TypeAlias = tuple[int, ...]
 
 MOST_ANSWERS = 6
 EPSILONS = (0.01, 4.0)

@@ -21,19 +21,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Floats, Weights
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NoPlace
-from rainbowdp.graphs.rainbows import Answer
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.rules.ordered_bins.proof import prove_ordered
-
-Weights: TypeAlias = tuple[int, ...]
 
 _TOTAL = 1 << 64
 _LONGEST = 1 << 15  # weights kept; a larger margin has the last one, which stays private

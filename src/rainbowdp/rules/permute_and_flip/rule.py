@@ -26,15 +26,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Floats, Weights
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NoPlace
-from rainbowdp.graphs.rainbows import Answer
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.growth import Floats
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.numeric.quantity import ball, dyadic, precision
 from rainbowdp.rules.margin_table.shape import TIES, Ties
-
-Weights: TypeAlias = tuple[int, ...]
 
 Bounds: TypeAlias = tuple[int, int]
 
