@@ -19,12 +19,11 @@ from typing import Any
 import opendp.prelude as opendp
 
 import rainbowdp as rb
-from rainbowdp.exact.proof import lines_of
-from rainbowdp.questions.base import NEIGHBORS
+from rainbowdp.guarantees.closeness import lines_of
+from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules.margin_table import cache as table_store
 from rainbowdp.rules.margin_table import proof as table_proof
 from rainbowdp.rules.margin_table.rule import MOST_ANSWERS, MarginTable
-from rainbowdp.rules.margin_table.shape import TIES
 
 DRAWS = 2000
 VOTES = (1000, 990, 971, 955, 940, 700)
@@ -40,7 +39,7 @@ def making() -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         os.environ[table_store.FOLDER] = folder
-        for answers, ties in itertools.product(range(2, MOST_ANSWERS + 1), TIES):
+        for answers, ties in itertools.product(range(2, MOST_ANSWERS + 1), Ties):
             asked = (answers, rb.DP(1), "substituted", ties)
             start = time.process_time()
             table, _ = table_store.fetch_table(*asked)
@@ -101,7 +100,7 @@ def edges() -> None:
     print(f"| answers | one record | ties | violations in {EDGES:,} random edges |")
     print("| --- | --- | --- | --- |")
     many = range(3, MOST_ANSWERS + 1)
-    for answers, neighbors, ties in itertools.product(many, NEIGHBORS, TIES):
+    for answers, neighbors, ties in itertools.product(many, Neighbors, Ties):
         table, _ = table_store.fetch_table(answers, rb.DP(1), neighbors, ties)
         found = violations(table, rb.DP(1), random.Random(7))  # noqa: S311 - edges, not a secret
         print(f"| {answers} | {neighbors} | {ties} | {found} |", flush=True)

@@ -35,9 +35,8 @@ from rainbowdp.baselines import (
 from rainbowdp.comparison import Maker, compare
 from rainbowdp.mechanisms.lifted.lifted import fixed_point, lifted
 from rainbowdp.mechanisms.unrestricted.program import program
-from rainbowdp.questions.base import NEIGHBORS, Neighbors
 from rainbowdp.questions.histograms import histograms
-from rainbowdp.rules.margin_table.shape import TIES
+from rainbowdp.questions.relations import Neighbors, Ties
 
 Counts: TypeAlias = tuple[int, ...]
 
@@ -204,9 +203,9 @@ def ties_table(cases: tuple[tuple[int, int, str], ...]) -> None:
     print("| q, n, ε | one record | best, first listed | permute-and-flip, first listed ", end="")
     print("| best, any leader | permute-and-flip, any leader |\n| --- | --- |" + " --- |" * 4)
     for answers, records, epsilon in cases:
-        for neighbors in NEIGHBORS:
+        for neighbors in Neighbors:
             cells = []
-            for ties in TIES:
+            for ties in Ties:
                 poll = rb.Winner(question(answers).answers, ties=ties, neighbors=neighbors)
                 found = compare(poll, rb.DP(epsilon), makers, records=records)
                 cells += [shown(found[name].mean_error) for name in makers]
@@ -231,7 +230,7 @@ def large_table() -> None:
         "table": table_of, "flip": permute_and_flip, "exponential": exponential
     }  # fmt: skip
     for answers, records in ((3, 36), (3, 100), (3, 300), (4, 36)):
-        for epsilon, ties in itertools.product(("0.3", "1", "2"), TIES):
+        for epsilon, ties in itertools.product(("0.3", "1", "2"), Ties):
             names = question(answers).answers
             poll = rb.Winner(names, ties=ties)
             found = compare(poll, rb.DP(epsilon), makers, records=records)

@@ -9,9 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rainbowdp.exact.files import describe
+
 import rainbowdp as rb
-from rainbowdp.exact.files import checksum, describe
-from rainbowdp.exact.mechanism import BITS, ExactMechanism
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.steps import BITS
+from rainbowdp.storage.documents import checksum
 
 TOTAL = 1 << BITS
 Content = dict[str, Any]

@@ -19,8 +19,9 @@ import rainbowdp as rb
 import reference
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
+from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.margin_table.rule import MarginTable
-from rainbowdp.rules.margin_table.shape import TIES, Shape
+from rainbowdp.rules.margin_table.shape import Shape
 
 ANSWERS = ("red", "green", "blue", "gold", "gray")
 
@@ -407,7 +408,7 @@ def margin_tables(draw: st.DrawFn) -> MarginTable:
     answers = draw(st.sampled_from([2, 3, 3, 4]))
     few, more = [(0,), (0, 2)], [(0, 1, 3), (0, 3)]
     knots = draw(st.sampled_from(few if answers == 4 else few + more))
-    ties = draw(st.sampled_from(TIES))
+    ties = draw(st.sampled_from(Ties))
     shape = Shape(
         answers,
         draw(st.sampled_from(["substituted", "added or removed"])),

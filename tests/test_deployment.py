@@ -9,11 +9,12 @@ import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rainbowdp.exact.files import describe
 
 import rainbowdp as rb
 from rainbowdp import deployment as placement
 from rainbowdp.deployment import place_by_margins, place_optimal
-from rainbowdp.exact.files import checksum, describe
+from rainbowdp.storage.documents import checksum
 from reference import assert_one_sentence
 from strategies import graphs
 

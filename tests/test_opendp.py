@@ -18,10 +18,10 @@ from scipy.stats import chi2
 
 import rainbowdp as rb
 from rainbowdp.answering.mechanism import homogeneous
-from rainbowdp.exact.mechanism import Ladders
-from rainbowdp.exact.proof import exp_below
+from rainbowdp.guarantees.closeness import exp_below
 from rainbowdp.opendp import to_opendp
 from rainbowdp.questions import limited
+from rainbowdp.rules.homogeneous.rule import Homogeneous
 
 dp.enable_features("contrib", "honest-but-curious")
 
@@ -359,7 +359,7 @@ def test_wrong_mechanisms() -> None:
 
 def test_a_mechanism_of_another_question() -> None:
     exact = homogeneous(winner(), rb.DP(1)).exact()
-    assert isinstance(exact.rule, Ladders)
+    assert isinstance(exact.rule, Homogeneous)
     others = [
         replace(exact, answers=tuple(reversed(exact.answers))),
         replace(exact, locate=None),

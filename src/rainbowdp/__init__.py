@@ -11,8 +11,12 @@ another answer allows.
 (0.9011, True)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from rainbowdp.answering.ask import Release, ask
-from rainbowdp.answering.mechanism import QuestionMechanism, best, proximity
+from rainbowdp.answering.best import best, by_kind
+from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.worlds import optimal, proximity
 from rainbowdp.baselines import (
     Baseline,
     exponential,
@@ -38,11 +42,12 @@ from rainbowdp.errors import (
     LedgerError,
     MissingExtra,
     NotAMorphism,
+    NotApplicable,
     RainbowError,
     UnknownDataset,
     UnreadableTable,
 )
-from rainbowdp.exact.files import load
+from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import Morphism, boundary_morphism
@@ -58,11 +63,16 @@ from rainbowdp.mechanisms.continuous import Continuous
 from rainbowdp.mechanisms.design import Design, design
 from rainbowdp.mechanisms.lifted.lifted import Lifted, fixed_point, lifted
 from rainbowdp.mechanisms.mechanism import Mechanism, dominates, relate
-from rainbowdp.mechanisms.optimal import optimal, optimal_line
+from rainbowdp.mechanisms.optimal import optimal_line
 from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
 from rainbowdp.mechanisms.unrestricted.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
+from rainbowdp.questions.relations import Neighbors, Ties
+from rainbowdp.rules.files import load
 from rainbowdp.tables import SQLTable
+
+if TYPE_CHECKING:
+    from rainbowdp.ledger import Ledger
 
 __version__ = "0.1.0"
 
@@ -71,6 +81,7 @@ __all__ = [
     "Baseline",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Check",
     "Comparison",
     "Continuous",
     "Custom",
@@ -86,13 +97,16 @@ __all__ = [
     "InvalidMechanism",
     "InvalidQuestion",
     "InvalidRainbow",
+    "Ledger",
     "LedgerError",
     "Lifted",
     "Mechanism",
     "MissingExtra",
     "Morphism",
     "NearestSites",
+    "Neighbors",
     "NotAMorphism",
+    "NotApplicable",
     "Programmed",
     "Quantile",
     "QuestionMechanism",
@@ -101,6 +115,7 @@ __all__ = [
     "Release",
     "SQLTable",
     "Threshold",
+    "Ties",
     "TradeOff",
     "UnknownDataset",
     "UnreadableTable",
@@ -109,6 +124,7 @@ __all__ = [
     "ask",
     "best",
     "boundary_morphism",
+    "by_kind",
     "compare",
     "design",
     "dominates",
@@ -135,3 +151,12 @@ __all__ = [
     "relate",
     "report_noisy_max",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Find ``Ledger`` at its first use: it brings SQLAlchemy, which few need to look at rows."""
+    if name == "Ledger":
+        from rainbowdp.ledger import Ledger
+
+        return Ledger
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

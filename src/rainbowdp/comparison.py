@@ -11,12 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from rainbowdp.aliases import Dataset, Floats, Integers
-from rainbowdp.answering.mechanism import QuestionMechanism, best, homogeneous, proximity
+from rainbowdp.answering.best import best, by_kind
+from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.worlds import optimal, proximity
 from rainbowdp.baselines import (
     Baseline,
     exponential,
@@ -27,17 +30,16 @@ from rainbowdp.baselines import (
 from rainbowdp.baselines.base import World, with_epsilon
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, RainbowError
-from rainbowdp.exact.mechanism import Ladders, Margins
 from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.margins import margins as margins_on_graph
+from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.mechanisms.mechanism import Mechanism
-from rainbowdp.mechanisms.optimal import optimal
-from rainbowdp.mechanisms.proximity import margins as margins_on_graph
-from rainbowdp.questions import Quantile, Question
+from rainbowdp.questions import Question
 from rainbowdp.questions.histograms import histograms, margins_of
-from rainbowdp.rules.margin_table.rule import MarginTable
-from rainbowdp.rules.ordered_bins.rule import Ordered
-from rainbowdp.rules.permute_and_flip.rule import Flips
+from rainbowdp.questions.relations import Ties
+from rainbowdp.rules import FAMILIES
+from rainbowdp.tables import count
 
 Maker: TypeAlias = Callable[[Any, Any], Any]  # a world and a guarantee to a mechanism
 
@@ -45,18 +47,19 @@ SURE = 0.99
 _FARTHEST = 10**9  # a margin beyond which nobody asks
 _LARGEST_EPSILON = 64.0
 
-OURS_FOR_QUESTIONS: Mapping[str, Maker] = {
-    "best": best,
-    "homogeneous": homogeneous,
-    "proximity": proximity,
-}
-OURS_FOR_GRAPHS: Mapping[str, Maker] = {"optimal": optimal, "proximity": proximity}
+OURS_FOR_GRAPHS: Mapping[str, Maker] = {"homogeneous": optimal, "proximity": proximity}
 OTHERS: Mapping[str, Maker] = {
     "exponential": exponential,
-    "permute-and-flip": permute_and_flip,
+    "textbook permute-and-flip": permute_and_flip,
     "randomized response": randomized_response,
     "inverse sensitivity": inverse_sensitivity,
 }
+
+
+def ours_for_questions() -> dict[str, Maker]:
+    """``best`` and a maker for each kind of mechanism that is quick to make."""
+    kinds = [family.kind for family in FAMILIES if not family.costly]
+    return {"best": best, **{kind: partial(by_kind, kind=kind) for kind in kinds}}
 
 
 @dataclass(frozen=True)
@@ -152,8 +155,6 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison, ready for JSON."""
-        from rainbowdp.exact.files import describe_guarantee
-
         return {
             "question": self.what,
             "guarantee": describe_guarantee(self.guarantee),
@@ -277,7 +278,7 @@ class _Tables(_Places):
 
     def truth(self, mechanism: Any) -> Floats:
         rows = self._rows(mechanism)
-        if getattr(self.question, "ties", "") == "any leader":
+        if getattr(self.question, "ties", None) is Ties.ANY_LEADER:
             leads = self.counts == self.counts.max(axis=1, keepdims=True)
             shared: Floats = (rows * leads).sum(axis=1)
             return shared
@@ -286,28 +287,9 @@ class _Tables(_Places):
     def _rows(self, mechanism: Any) -> Floats:
         if isinstance(mechanism, Baseline):
             return mechanism.rows(self.counts, self.margins)
-        rule = mechanism.exact_once.rule if isinstance(mechanism, QuestionMechanism) else None
-        if isinstance(rule, MarginTable | Flips):
-            return rule.rows_at(self.counts)
-        if isinstance(rule, Ordered) and isinstance(self.question, Quantile):
-            share = self.question.q
-            rank = -(-share.numerator * self.counts.sum(axis=1) // share.denominator)
-            return rule.rows_at(self.counts.cumsum(axis=1)[:, :-1] - rank[:, None])
-        if isinstance(rule, Margins):
-            steps = np.array(rule.steps, dtype=np.float64) / rule.total
-            place = np.clip(self.margins - 1, 0, len(steps) - 1).astype(np.int64)
-            rows: Floats = np.where(self.margins > 0, steps[place], 0.0)
-            rows[np.arange(len(rows)), self.true] = 1 - rows.sum(axis=1)
-            return rows
-        if isinstance(rule, Ladders) and rule.rows:
-            found = np.empty(self.margins.shape)
-            for number, answer in enumerate(self.question.answers):
-                ladder = rule.rows[answer]
-                table = np.array([[weight / sum(row) for weight in row] for row in ladder])
-                here = self.true == number
-                depth = np.minimum(self.margin[here] - 1, len(table) - 1).astype(np.int64)
-                found[here] = table[depth]
-            return found
+        if isinstance(mechanism, QuestionMechanism) and self.question.groups:
+            rule = mechanism.exact().rule
+            return rule.rows_at(self.question, self.counts, self.margins)
         answers = self.question.answers
         shown = [mechanism[self.show(place)] for place in range(len(self.counts))]
         return np.array([[float(row[a]) for a in answers] for row in shown])
@@ -380,8 +362,6 @@ def _on_question(
         if not listed or any(isinstance(m, bool) or int(m) != m or m < 1 for m in listed):
             raise RainbowError(f"margins must be whole numbers from 1, got {listed}")
         return _WorstTables(question, listed, f"the worst table at each of {len(listed)} margins")
-    from rainbowdp.tables import count
-
     names = [name for name, _ in question.groups]
     if not names:
         raise RainbowError("datasets can only be compared by counts, got a question without groups")
@@ -396,7 +376,7 @@ def _makers(
     world: World, mechanisms: Mapping[str, Maker] | Sequence[Maker] | None
 ) -> Mapping[str, Maker]:
     if mechanisms is None:
-        ours = OURS_FOR_GRAPHS if isinstance(world, RainbowGraph) else OURS_FOR_QUESTIONS
+        ours = OURS_FOR_GRAPHS if isinstance(world, RainbowGraph) else ours_for_questions()
         return {**ours, **OTHERS}
     if isinstance(mechanisms, Mapping):
         return mechanisms

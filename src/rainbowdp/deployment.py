@@ -16,17 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats
+from rainbowdp.answering.worlds import optimal
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
-from rainbowdp.exact.files import checksum, describe, save
-from rainbowdp.exact.mechanism import LONGEST, ExactMechanism
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.mechanisms.mechanism import Mechanism
-from rainbowdp.mechanisms.optimal import optimal
 from rainbowdp.rules.proximity.build import proximity_weights
+from rainbowdp.storage.documents import checksum
+from rainbowdp.storage.sql import quoted
 from rainbowdp.storage.whole_file import whole_file
-from rainbowdp.tables.query import quoted
 
 MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
 
@@ -56,7 +57,7 @@ class Placement:
             raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
         with whole_file(table, "a mechanism file", InvalidFile) as draft:
             self._write_places(draft)
-            save(self.exact, target)
+            self.exact.save(target)
         return target, table
 
     def _write_places(self, draft: Path) -> None:
@@ -67,7 +68,7 @@ class Placement:
             labels = [str(label) for label in labels]
         columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.places}
         listed = ", ".join(quoted(name, '"') for name in self.places)
-        given = {"labels": labels, "draft": str(draft), "sum": checksum(describe(self.exact))}
+        given = {"labels": labels, "draft": str(draft), "sum": checksum(self.exact.describe())}
         with duckdb.connect(":memory:") as connection:
             connection.register("placed", columns)
             try:

@@ -11,6 +11,8 @@
     ├── UnknownDataset        a dataset that is not in the graph (also a KeyError)
     │   └── NoPlace           a dataset that a rule has no row for
     ├── InvalidQuestion       a question whose answers, bins or numbers make no sense
+    ├── NotApplicable         a kind of mechanism that this question or guarantee does not have
+    │                         (also an InvalidGuarantee and an InvalidQuestion)
     ├── UnreadableTable       a table that cannot be read or lacks what a question needs
     ├── NoTable               a margin table that could not be made
     ├── InvalidFile           a mechanism file that is damaged or proves nothing
@@ -72,6 +74,10 @@ class NoPlace(UnknownDataset):
 
 class InvalidQuestion(RainbowError):
     """A question whose answers, bins or numbers make no sense."""
+
+
+class NotApplicable(InvalidGuarantee, InvalidQuestion):
+    """A kind of mechanism that does not exist for this question and guarantee."""
 
 
 class UnreadableTable(RainbowError):

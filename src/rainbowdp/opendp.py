@@ -30,11 +30,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.errors import InvalidMechanism, InvalidQuestion, MissingExtra
-from rainbowdp.exact.mechanism import ExactMechanism, Ladders
+from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.numeric.quantity import ball, precision
 from rainbowdp.questions import Between, Equals, Question, from_description
+from rainbowdp.rules.homogeneous.rule import Homogeneous
 
 if TYPE_CHECKING:
     from flint import arb
@@ -101,7 +102,7 @@ def to_opendp(
 def _parts(mechanism: QuestionMechanism | ExactMechanism) -> tuple[Question, ExactMechanism]:
     """The question and the mechanism in integers, which must belong together."""
     if isinstance(mechanism, QuestionMechanism):
-        question, exact = mechanism.question, mechanism.exact_once
+        question, exact = mechanism.question, mechanism.exact()
     elif isinstance(mechanism, ExactMechanism) and mechanism.question is not None:
         question, exact = from_description(mechanism.question), mechanism
     else:
@@ -112,7 +113,9 @@ def _parts(mechanism: QuestionMechanism | ExactMechanism) -> tuple[Question, Exa
     if not question.groups:
         raise InvalidQuestion("an OpenDP measurement needs a question with groups, got one without")
     fits = exact.answers == question.answers and exact.neighbors == question.neighbors
-    if isinstance(exact.rule, Ladders):  # a file's rows may be proved for fewer borders than asked
+    if isinstance(
+        exact.rule, Homogeneous
+    ):  # a file's rows may be proved for fewer borders than asked
         proved = {frozenset(pair) for pair in exact.rule.touching}
         borders = map(frozenset, itertools.combinations(question.answers, 2))
         fits = fits and proved.issuperset(borders)

@@ -109,8 +109,8 @@ class SparkDepths:
         ``rainbows`` gives each region's preference order, the rest is as in ``rb.optimal``. A
         boundary that is designed counts every dataset of the whole graph.
         """
+        from rainbowdp.answering.worlds import optimal
         from rainbowdp.mechanisms.design import default_boundary
-        from rainbowdp.mechanisms.optimal import optimal
 
         graph = self.boundary_graph(rainbows, answers)
         if boundary is None:

@@ -19,7 +19,7 @@ import rainbowdp as rb
 import reference
 from rainbowdp.answering import ask as release
 from rainbowdp.answering import mechanism as answering
-from rainbowdp.exact.mechanism import ExactRow
+from rainbowdp.exact.rows import ExactRow
 from rainbowdp.ledger import DPCost, Ledger
 
 WINNER = rb.Winner(["red", "green"])
@@ -305,7 +305,7 @@ def test_a_process_killed_before_a_step_leaves_what_was_done(
     program = f"""
     import os
     import rainbowdp as rb
-    from rainbowdp.exact.mechanism import ExactRow
+    from rainbowdp.exact.rows import ExactRow
     from rainbowdp.ledger import Ledger
     {owner}.{method} = lambda *args, **kwargs: os._exit(9)
     mechanism = rb.best(rb.Winner(["red", "green"]), rb.DP("0.5"))

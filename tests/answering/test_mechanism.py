@@ -18,12 +18,16 @@ from scipy import stats
 
 import rainbowdp as rb
 import reference
-from rainbowdp.answering.mechanism import QuestionMechanism, best, flip, homogeneous, proximity
-from rainbowdp.exact.mechanism import BITS, Ladders, Margins
+from rainbowdp.answering.best import best
+from rainbowdp.answering.mechanism import QuestionMechanism, flip, homogeneous
+from rainbowdp.answering.worlds import proximity
+from rainbowdp.exact.steps import BITS
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.questions import Question, limited
+from rainbowdp.rules.homogeneous.rule import Homogeneous
 from rainbowdp.rules.margin_table.rule import MarginTable
-from rainbowdp.rules.permute_and_flip.rule import Flips
+from rainbowdp.rules.permute_and_flip.rule import PermuteAndFlip
+from rainbowdp.rules.proximity.rule import Proximity
 from reference import Point
 
 TOTAL = 1 << BITS
@@ -326,7 +330,12 @@ def test_the_choice_depends_on_the_question_and_the_guarantee_alone(
     assert (chosen.rule, chosen.name, chosen.boundary) == (rule, name, None)
     other = best(rb.Winner(list("tuvwxyz"[:answers]), neighbors="added or removed"), guarantee)
     assert other.rule == rule
-    rules = {"table": MarginTable, "proximity": Margins, "homogeneous": Ladders, "flip": Flips}
+    rules = {
+        "table": MarginTable,
+        "proximity": Proximity,
+        "homogeneous": Homogeneous,
+        "flip": PermuteAndFlip,
+    }
     before = chosen.exact_once
     for table in ({"a": 10**9}, {"b": 3}, {}):
         chosen.release(table)
@@ -338,7 +347,7 @@ def test_the_data_is_read_after_the_rows_are_made() -> None:
     """Rows are made without a table; a table only points at one of them."""
     mechanism = homogeneous(rb.Winner(["a", "b", "c"]), rb.DP("0.5"))
     rule = mechanism.exact().rule
-    assert isinstance(rule, Ladders)
+    assert isinstance(rule, Homogeneous)
     rows = set(itertools.chain.from_iterable(rule.rows.values()))
     for counts in reference.histograms(3, 6):
         table = dict(zip("abc", counts, strict=True))

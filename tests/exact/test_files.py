@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rainbowdp.exact.files import describe, save
 
 import rainbowdp as rb
 import reference
@@ -20,8 +21,10 @@ from mechanism_files import (
     chain,
     made,
 )
-from rainbowdp.exact.files import checksum, describe, load, save
-from rainbowdp.exact.mechanism import ExactMechanism, Ladders
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.rules.files import load
+from rainbowdp.rules.homogeneous.rule import Homogeneous
+from rainbowdp.storage.documents import checksum
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -157,10 +160,10 @@ def test_a_file_is_as_readable_as_any_other(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("label", [None, 1.5, True, frozenset({1}), ("a", None), b"a", "\ud800"])
 def test_a_name_that_a_file_cannot_hold_is_refused(label: Any, tmp_path: Path) -> None:
-    rule = Ladders({label: ((1, 1),)}, {}, ())
+    rule = Homogeneous({label: ((1, 1),)}, {}, ())
     with pytest.raises(rb.InvalidFile):
         save(ExactMechanism(rb.DP(1), ("yes", "no"), rule), tmp_path / "m.json")
-    named = ExactMechanism(rb.DP(1), (label, "no"), Ladders({"r": ((1, 1),)}, {}, ()))
+    named = ExactMechanism(rb.DP(1), (label, "no"), Homogeneous({"r": ((1, 1),)}, {}, ()))
     with pytest.raises(rb.InvalidFile):
         save(named, tmp_path / "m.json")
     assert list(tmp_path.iterdir()) == []

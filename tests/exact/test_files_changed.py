@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rainbowdp.exact.files import save
 
 import rainbowdp as rb
 import reference
@@ -20,7 +21,8 @@ from mechanism_files import (
     made,
     write,
 )
-from rainbowdp.exact.files import checksum, load, restore, save
+from rainbowdp.rules.files import load, restore
+from rainbowdp.storage.documents import checksum
 
 
 @pytest.mark.parametrize("kind", ["graph", "polygon", "proximity", "boundary"])

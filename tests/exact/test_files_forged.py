@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rainbowdp.exact.files import save
 
 import rainbowdp as rb
 from mechanism_files import (
@@ -15,8 +16,8 @@ from mechanism_files import (
     contents,
     write,
 )
-from rainbowdp.exact.files import load, save
-from rainbowdp.exact.mechanism import Margins
+from rainbowdp.rules.files import load
+from rainbowdp.rules.proximity.rule import Proximity
 
 Attack = Callable[[Content], Any]
 
@@ -289,7 +290,7 @@ def test_margins_without_a_table_are_checked_too(tmp_path: Path) -> None:
     question = rb.Custom(["x", "y", "z"], lambda d: d, neighbors="substituted", name="by hand")
     save(rb.best(question, rb.DP(1)).exact(), tmp_path / "m.json")
     back = load(tmp_path / "m.json")
-    assert isinstance(back.rule, Margins)
+    assert isinstance(back.rule, Proximity)
     assert sum(back.at({"x": 0, "y": 1, "z": 2}).weights) == TOTAL
     for margins in ({"x": 0, "y": 0, "z": 1}, {"x": 1, "y": 1, "z": 1}, {"x": 0, "y": -1, "z": 1}):
         with pytest.raises(rb.UnknownDataset):

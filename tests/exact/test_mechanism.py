@@ -24,13 +24,11 @@ import reference
 import strategies
 from rainbowdp.answering.mechanism import flip
 from rainbowdp.exact import mechanism as exact_module
-from rainbowdp.exact.mechanism import (
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.rows import ExactRow
+from rainbowdp.exact.steps import (
     BITS,
     LONGEST,
-    ExactMechanism,
-    ExactRow,
-    Ladders,
-    Margins,
     allowed,
     exact_step,
     in_answer_order,
@@ -40,6 +38,8 @@ from rainbowdp.exact.mechanism import (
     symmetric_row,
 )
 from rainbowdp.guarantees.polygons import safe_curve
+from rainbowdp.rules.homogeneous.rule import Homogeneous
+from rainbowdp.rules.proximity.rule import Proximity
 
 TOTAL = 1 << BITS
 YES_NO = ("yes", "no")
@@ -119,7 +119,7 @@ def test_a_ladder_is_never_longer_than_the_longest(monkeypatch: pytest.MonkeyPat
     curve = safe_curve(rb.DP("1e-9"))
     assert len(ladder(curve, (TOTAL // 2, TOTAL // 2), 10**9)) == 10
     assert len(ladder(curve, (TOTAL // 2, TOTAL // 2))) == 10
-    rule = Ladders({"a": ladder(curve, (TOTAL // 2, TOTAL // 2), 10**9)}, {}, ())
+    rule = Homogeneous({"a": ladder(curve, (TOTAL // 2, TOTAL // 2), 10**9)}, {}, ())
     assert rule.weights(("a", 10**9), YES_NO) == rule.rows["a"][9]
 
 
@@ -260,12 +260,12 @@ def test_a_row_is_put_into_the_order_of_the_answers() -> None:
 # places
 
 
-def mechanism(rule: Ladders | Margins, answers: tuple[str, ...] = YES_NO) -> ExactMechanism:
+def mechanism(rule: Homogeneous | Proximity, answers: tuple[str, ...] = YES_NO) -> ExactMechanism:
     return ExactMechanism(rb.DP.from_ratio(len(answers)), answers, rule)
 
 
-LADDERS = Ladders({"yes": ((4, 2), (5, 1)), "no": ((2, 4),)}, {"no": "no"}, (("yes", "no"),))
-MARGINS = Margins(100, (25, 9, 3, 1))
+LADDERS = Homogeneous({"yes": ((4, 2), (5, 1)), "no": ((2, 4),)}, {"no": "no"}, (("yes", "no"),))
+MARGINS = Proximity(100, (25, 9, 3, 1))
 
 
 def test_a_place_is_a_region_and_a_depth() -> None:
@@ -379,12 +379,12 @@ def test_margins_of_a_users_question_are_checked(margins: dict[str, Any], ratio:
 
 def test_rows_that_break_the_guarantee_cannot_be_made() -> None:
     with pytest.raises(rb.InvalidMechanism) as caught:
-        mechanism(Ladders({"yes": ((5, 1),), "no": ((1, 5),)}, {}, (("yes", "no"),)))
+        mechanism(Homogeneous({"yes": ((5, 1),), "no": ((1, 5),)}, {}, (("yes", "no"),)))
     assert "'yes' and 'no'" in str(caught.value)
     with pytest.raises(rb.InvalidMechanism):
-        mechanism(Ladders({"yes": ((3, 3), (6, 0))}, {}, ()))
+        mechanism(Homogeneous({"yes": ((3, 3), (6, 0))}, {}, ()))
     with pytest.raises(rb.InvalidMechanism):
-        mechanism(Margins(100, (24, 9, 3, 1)), ("a", "b", "c"))
+        mechanism(Proximity(100, (24, 9, 3, 1)), ("a", "b", "c"))
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,7 @@ def test_rows_that_break_the_guarantee_cannot_be_made() -> None:
 )
 def test_rows_must_fit_the_answers(rows: tuple[tuple[int, ...], ...], answers: Any) -> None:
     with pytest.raises(rb.InvalidMechanism):
-        mechanism(Ladders({"yes": rows}, {}, ()), answers)
+        mechanism(Homogeneous({"yes": rows}, {}, ()), answers)
 
 
 def test_answers_by_margin_must_differ() -> None:
@@ -523,7 +523,7 @@ def test_the_tracer_sees_floats() -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [ExactRow.draw, ExactMechanism.at, Margins.weights],
+    [ExactRow.draw, ExactMechanism.at, Proximity.weights],
 )
 def test_no_float_is_written_on_the_way_of_a_release(function: Any) -> None:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))

@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.exact.mechanism import symmetric_row
-from rainbowdp.exact.proof import (
+from rainbowdp.exact.steps import symmetric_row
+from rainbowdp.guarantees.closeness import (
     check_rows,
     exp_below,
     first_violation,
     lines_of,
     promise_of,
-    prove_ladders,
-    prove_margins,
 )
 from rainbowdp.guarantees.polygons import ratio_below, safe_curve
+from rainbowdp.rules.homogeneous.proof import prove_ladders
 from rainbowdp.rules.proximity.build import proximity_holds, proximity_weights
+from rainbowdp.rules.proximity.proof import prove_margins
 
 TOTAL = 1 << 64
 

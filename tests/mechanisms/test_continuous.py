@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from rainbowdp.exact.proof import first_violation, promise_of
+from rainbowdp.guarantees.closeness import first_violation, promise_of
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.mechanisms.continuous import Continuous
 from strategies import guarantees

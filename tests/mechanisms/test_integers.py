@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.exact.mechanism import BITS, Ladders
+from rainbowdp.exact.steps import BITS
+from rainbowdp.rules.homogeneous.rule import Homogeneous
 from reference import Point
 
 TOTAL = 1 << BITS
@@ -130,7 +131,7 @@ def test_a_shared_ladder_is_the_ladder_of_each_region() -> None:
     """Regions with one start and one depth share their rows up to the names of the answers."""
     graph = rb.RainbowGraph([(i, i + 1) for i in range(7)], [("y", "n")] * 4 + [("n", "y")] * 4)
     rule = rb.optimal(graph, rb.DP.from_ratio(3, 2)).exact().rule
-    assert isinstance(rule, Ladders)
+    assert isinstance(rule, Homogeneous)
     first, second = rule.rows[("y", "n")], rule.rows[("n", "y")]
     assert len(first) == 4
     assert first == tuple(row[::-1] for row in second)

@@ -10,13 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from rainbowdp.mechanisms.proximity import (
-    cut_margin,
-    margin_bytes,
-    margins,
-    proximity_on_graph,
-    whole_margins,
-)
+from rainbowdp.graphs.margins import margin_bytes, margins, whole_margins
+from rainbowdp.mechanisms.proximity import cut_margin, proximity_on_graph
 from rainbowdp.rules.proximity.build import proximity_weights
 from reference import assert_one_sentence
 from strategies import graphs

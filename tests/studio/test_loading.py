@@ -9,11 +9,11 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from rainbowdp.exact.files import as_text
 
 import rainbowdp as rb
-from rainbowdp.exact.files import as_text
 from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.rules.ordered_bins.rule import ordered_weights
+from rainbowdp.rules.ordered_bins.build import ordered_weights
 from rainbowdp.studio.answers import answer, make, mechanism_file, prove
 from rainbowdp.studio.examples import EXAMPLES, example, road_map
 from rainbowdp.studio.loading import MOST_BYTES, open_world, read_world

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.errors import LedgerError, RainbowError
+from rainbowdp.tables import SQLTable
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
     from rainbowdp.ledger import Entry, Ledger
 
 
@@ -55,7 +56,7 @@ def ask(
         )
     if isinstance(ledger, str | PathLike):
         raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}; use Ledger.open(...)")
-    exact = mechanism.exact_once
+    exact = mechanism.exact()
     description = {**_description(mechanism), "table": _source(table)}
     neighbors = mechanism.question.neighbors
     if ledger is not None:
@@ -64,11 +65,11 @@ def ask(
             if past is not None:
                 return _remembered(past, name)
         ledger.must_fit(mechanism.guarantee, neighbors=neighbors)
-    row = exact.at(mechanism.counts(table, progress))
+    draw = exact.ready(mechanism.counts(table, progress))
     if ledger is None:
-        return Release(row.draw())
+        return Release(draw())
     entry = ledger.spend(mechanism.guarantee, question=description, neighbors=neighbors, name=name)
-    answer = row.draw()
+    answer = draw()
     return Release(answer, ledger.record(entry, str(answer)))
 
 
@@ -83,14 +84,12 @@ def _remembered(past: Entry, name: str) -> Release:
 
 def _source(table: Dataset) -> str | None:
     """Where the data is, so that a name stands for one question to one table."""
-    from rainbowdp.tables import SQLTable
-
     if isinstance(table, SQLTable):
         return ".".join(part for part in (table.schema, table.table) if part is not None)
     return str(table) if isinstance(table, str | PathLike) else None
 
 
 def _description(mechanism: QuestionMechanism) -> dict[str, Any]:
-    boundary = mechanism.boundary
-    row = None if boundary is None else [str(p) for p in boundary]
-    return {**mechanism.question.describe(), "mechanism": mechanism.name, "boundary": row}
+    """The question and what answers it, as the ledger keeps them."""
+    described = mechanism.question.describe()
+    return {**described, "mechanism": mechanism.name, **mechanism.family.options()}

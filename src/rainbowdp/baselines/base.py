@@ -11,12 +11,15 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.mechanism import simulate
 from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.margins import margins as margins_on_graph
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.mechanisms.mechanism import Check, Mechanism
-from rainbowdp.mechanisms.proximity import margins as margins_on_graph
+from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.questions import Question, Winner
 from rainbowdp.questions.histograms import margins_of, neighboring, up_to
+from rainbowdp.tables import count
 
 World: TypeAlias = RainbowGraph | Question
 Law: TypeAlias = Callable[[Floats], Floats]  # scores of many datasets to their rows
@@ -71,8 +74,6 @@ class Baseline:
         return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     def _row(self, dataset: Dataset) -> Floats:
-        from rainbowdp.tables import count
-
         question, law = self._question()
         if not question.groups:
             margins = np.array([list(question.margins(dataset).values())], dtype=np.float64)
@@ -121,7 +122,7 @@ class Baseline:
                     worst = float(excess[place])
                     ends = int(first[span][place]), int(second[span][place])
         if not worst:
-            return Check(True, promise, pairs)
+            return Check.over_pairs(promise, pairs)
         found = promise.excess(rows[ends[0]], rows[ends[1]])
         names = [name for name, _ in question.groups]
         more, less = (
@@ -129,7 +130,7 @@ class Baseline:
             for place in (ends if found.first else ends[::-1])
         )
         answers = tuple(self.answers[place] for place in found.answers)
-        return Check(False, promise, pairs, float(found), (more, less), answers)
+        return Check.broken(promise, pairs, float(found), (more, less), answers)
 
     def by_margin(self, margins: Sequence[int]) -> list[tuple[int, float, float]]:
         """(margin, least, most) probability of the true answer when the nearest rival is so far.
@@ -159,11 +160,7 @@ class Baseline:
 
     def sample(self, dataset: Dataset, size: int, seed: int | None = None) -> list[Answer]:
         """Simulated answers, for experiments: fast, repeatable, and **not** a private release."""
-        row = self[dataset]
-        answers = list(row)
-        weights = np.array(list(row.values()))
-        chosen = np.random.default_rng(seed).choice(len(answers), size, p=weights / weights.sum())
-        return [answers[number] for number in chosen]
+        return simulate(self[dataset], size, seed)
 
 
 def made(

@@ -51,8 +51,8 @@ from rainbowdp.baselines.base import Baseline, Law, World, checked, made, with_d
 from rainbowdp.baselines.selection import _lawful
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.numeric.coins import first_heads
 from rainbowdp.questions import Winner
-from rainbowdp.rules.permute_and_flip.rule import flipped
 
 MOST_ANSWERS = 8
 _BLOCK = 1 << 13  # rows at once, so that 2^7 sets of them stay below 10 MB
@@ -79,7 +79,7 @@ def pooled_permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
             f"pooled permute-and-flip is for Winner with at most {MOST_ANSWERS} answers, got {got}"
         )
     rate = promise.epsilon / world.rows_per_person
-    rows = _pooled_at(rate) if world.neighbors == "substituted" else _lawful(flipped, rate)
+    rows = _pooled_at(rate) if world.neighbors == "substituted" else _lawful(first_heads, rate)
 
     def law(counts: Floats) -> Floats:
         size = counts.shape[1]

@@ -35,8 +35,8 @@ from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, Law, World, by_counts, checked, made, with_delta
 from rainbowdp.errors import RainbowError
 from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.numeric.coins import first_heads
 from rainbowdp.questions import Winner
-from rainbowdp.rules.permute_and_flip.rule import flipped
 
 
 def exponential(world: World, guarantee: Guarantee) -> Baseline:
@@ -78,7 +78,7 @@ def permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
     >>> round(poll[{"red": 3, "green": 1}]["red"], 4)
     0.8161
     """
-    return _selected(world, guarantee, "permute-and-flip", flipped)
+    return _selected(world, guarantee, "permute-and-flip", first_heads)
 
 
 def report_noisy_max(
@@ -101,7 +101,7 @@ def report_noisy_max(
     """
     if noise not in ("exponential", "gumbel"):
         raise RainbowError(f"noise must be 'exponential' or 'gumbel', got noise={noise!r}")
-    laws = {"exponential": flipped, "gumbel": _softmax}
+    laws = {"exponential": first_heads, "gumbel": _softmax}
     return _selected(world, guarantee, f"noisy max, {noise} noise", laws[noise])
 
 

@@ -6,22 +6,17 @@ import csv
 import inspect
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from enum import StrEnum
 from functools import partial
 from math import floor
 from typing import Annotated, Any
 
+import click
 import typer
 
 from rainbowdp.answering.ask import Release, ask
-from rainbowdp.answering.mechanism import (
-    QuestionMechanism,
-    best,
-    flip,
-    homogeneous,
-    proximity,
-    table,
-)
+from rainbowdp.answering.best import best, by_kind
+from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.baselines import exponential, permute_and_flip
 from rainbowdp.cli.output import (
     AsJson,
     Group,
@@ -31,10 +26,10 @@ from rainbowdp.cli.output import (
     progress_bar,
 )
 from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
-from rainbowdp.exact.files import describe_guarantee
+from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
-from rainbowdp.questions.base import one_of
-from rainbowdp.rules.margin_table.shape import TIES
+from rainbowdp.questions.relations import Ties, one_of
+from rainbowdp.rules import FAMILIES
 from rainbowdp.tables import SQLTable
 
 asking = typer.Typer(
@@ -45,23 +40,8 @@ asking = typer.Typer(
 )
 
 
-class Rule(StrEnum):
-    """The mechanisms to choose from."""
+KINDS = ("best", *(family.kind for family in FAMILIES))
 
-    best = "best"
-    homogeneous = "homogeneous"
-    proximity = "proximity"
-    table = "table"
-    flip = "permute-and-flip"
-
-
-RULES: dict[Rule, Callable[..., QuestionMechanism]] = {
-    Rule.best: best,
-    Rule.homogeneous: homogeneous,
-    Rule.proximity: proximity,
-    Rule.table: table,
-    Rule.flip: flip,
-}
 Column = Annotated[str, typer.Option(help="The column that holds the values.")]
 
 
@@ -99,9 +79,14 @@ def _ask(
     sql_table: Annotated[
         str | None, typer.Option("--table", help="The table in the database.")
     ] = None,
-    rule: Annotated[
-        Rule, typer.Option("--mechanism", help="Overrule the choice of the mechanism.")
-    ] = Rule.best,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--mechanism",
+            click_type=click.Choice(KINDS),
+            help="Overrule the choice of the mechanism.",
+        ),
+    ] = "best",
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show what the mechanism does; read and spend nothing."),
@@ -112,7 +97,8 @@ def _ask(
     from rainbowdp.ledger import Ledger
 
     question = make(neighbors=neighbors, person=person, rows_per_person=rows_per_person)
-    mechanism = RULES[rule](question, guarantee_from(epsilon, delta, mu))
+    promise = guarantee_from(epsilon, delta, mu)
+    mechanism = best(question, promise) if kind == "best" else by_kind(question, promise, kind)
     if explain:
         _explain(mechanism, as_json)
         return
@@ -163,7 +149,7 @@ def winner(
     """
     answers = next(csv.reader([among], skipinitialspace=True), [])  # so that answers may be quoted
     return partial(
-        Winner, [answer.strip() for answer in answers], column, ties=one_of(TIES, ties, "ties")
+        Winner, [answer.strip() for answer in answers], column, ties=one_of(Ties, ties, "ties")
     )
 
 
@@ -222,7 +208,7 @@ def _show(
     facts = {
         "answer": str(release.answer),
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
-        "mechanism": f"{mechanism.name}, proved exactly",
+        "mechanism": _named(mechanism),
     }
     if balance is None:
         facts["ledger"] = "none: this answer is not recorded anywhere"
@@ -231,6 +217,11 @@ def _show(
     else:
         facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
     print_facts(facts)
+
+
+def _named(mechanism: QuestionMechanism) -> str:
+    """The kind of mechanism, and what is known of it."""
+    return ", ".join(filter(None, [mechanism.name, mechanism.claim, "proved exactly"]))
 
 
 def _change(question: Question) -> str:
@@ -265,7 +256,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
     unit = "records" if limit == 1 else f"people (of up to {limit} records)"
     print_facts(
         {
-            "mechanism": f"{mechanism.name}, proved exactly",
+            "mechanism": _named(mechanism),
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
             "answers": ", ".join(mechanism.question.answers),
         }
@@ -289,12 +280,9 @@ def _percent(chance: float) -> str:
 
 def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
     """What else there is for the question and the guarantee, by name."""
-    from rainbowdp.baselines import exponential, permute_and_flip
-
     makers: dict[str, Callable[..., Any]] = {
-        "proximity": proximity,
-        "homogeneous": homogeneous,
-        "permute-and-flip": flip if isinstance(mechanism.question, Winner) else permute_and_flip,
+        **{f.kind: partial(by_kind, kind=f.kind) for f in FAMILIES if not f.costly},
+        "textbook permute-and-flip": permute_and_flip,
         "exponential": exponential,
     }
     found: dict[str, Any] = {}

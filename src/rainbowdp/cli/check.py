@@ -20,7 +20,8 @@ def check(
 
     Example: `rainbow check poll.json`
     """
-    from rainbowdp.exact.files import describe_guarantee, load
+    from rainbowdp.guarantees.descriptions import describe_guarantee
+    from rainbowdp.rules.files import load
 
     mechanism = load(file)
     if as_json:

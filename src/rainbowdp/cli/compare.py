@@ -51,20 +51,19 @@ def compare(
     from rainbowdp.comparison import compare as compared
     from rainbowdp.guarantees.dp import DP
     from rainbowdp.questions import Quantile, Threshold, Winner
-    from rainbowdp.questions.base import NEIGHBORS, one_of
-    from rainbowdp.rules.margin_table.shape import TIES
+    from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
     if answers < 2:
         raise RainbowError(f"a question needs at least 2 answers, got --answers {answers}")
     if records < 1:
         raise RainbowError(f"a comparison needs at least 1 record, got --records {records}")
-    relation = one_of(NEIGHBORS, neighbors, "neighbors")
+    relation = one_of(Neighbors, neighbors, "neighbors")
     made: Winner | Threshold | Quantile
     if question is Kind.winner:
         names = [str(number) for number in range(1, answers + 1)]
         made = Winner(
             names,
-            ties=one_of(TIES, ties, "ties"),
+            ties=one_of(Ties, ties, "ties"),
             neighbors=relation,
             rows_per_person=rows_per_person,
         )

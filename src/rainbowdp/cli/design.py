@@ -204,7 +204,7 @@ def _show(
     seconds: float,
     as_json: bool,
 ) -> None:
-    from rainbowdp.exact.files import describe_guarantee
+    from rainbowdp.guarantees.descriptions import describe_guarantee
 
     graph, exact, truth = placement.graph, placement.exact, placement.truth
     depths = [region.deepest for region in graph.regions.values() if region.deepest is not None]

@@ -162,32 +162,6 @@ def price(guarantee: Guarantee, kind: str) -> Cost:
     )
 
 
-def describe(guarantee: Guarantee) -> dict[str, str]:
-    """A guarantee as exact text, for ``restore``.
-
-    >>> describe(DP.from_ratio(6, 5)), describe(GaussianDP("0.5"))
-    ({'ratio': '6/5', 'delta': '0'}, {'mu': '1/2'})
-    """
-    if isinstance(guarantee, GaussianDP):
-        return {"mu": _text(guarantee.exact_mu)}
-    assert isinstance(guarantee, DP)
-    delta = _text(guarantee.exact_delta)
-    if guarantee.exact_epsilon is not None:
-        return {"epsilon": _text(guarantee.exact_epsilon), "delta": delta}
-    assert guarantee.exact_ratio is not None
-    return {"ratio": _text(guarantee.exact_ratio), "delta": delta}
-
-
-def restore(description: dict[str, str]) -> DP | GaussianDP:
-    """The guarantee that ``describe`` wrote down."""
-    values = {name: Fraction(text) for name, text in description.items()}
-    if "mu" in values:
-        return GaussianDP(values["mu"])
-    if "ratio" in values:
-        return DP.from_ratio(values["ratio"], delta=values["delta"])
-    return DP(values["epsilon"], values["delta"])
-
-
 def _plain(value: Fraction) -> str:
     """A fraction for people: itself where short, else twelve digits.
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import LedgerError
+from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
-from rainbowdp.ledger.cost import Cost, describe
+from rainbowdp.ledger.cost import Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Entry:
             "time": self.time,
             "name": self.name,
             "question": self.question,
-            "guarantee": describe(self.guarantee),
+            "guarantee": describe_guarantee(self.guarantee),
             "cost": self.cost.as_dict(),
             "answer": self.answer,
         }

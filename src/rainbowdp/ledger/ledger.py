@@ -28,8 +28,7 @@ from rainbowdp.ledger.schema import (
 )
 from rainbowdp.ledger.store import Store
 from rainbowdp.numeric.quantity import Number
-
-NEIGHBORS = ("substituted", "added or removed")
+from rainbowdp.questions.relations import Neighbors, one_of
 
 
 @dataclass(frozen=True)
@@ -87,14 +86,11 @@ class Ledger:
         It appears complete or not at all; a place that is taken is left as it was.
         """
         total = budget(epsilon, delta, mu)
-        if neighbors not in NEIGHBORS:
-            raise LedgerError(
-                f"neighbors must be one of {' | '.join(NEIGHBORS)}, got neighbors={neighbors!r}"
-            )
+        relation = one_of(Neighbors, neighbors, "neighbors", LedgerError)
         store = Store.at(place, timeout)
         nothing = total - total
-        store.create(balance_row(Balance(total.kind, neighbors, total, nothing, total, 0)))
-        return cls(store.where, total.kind, neighbors, store)
+        store.create(balance_row(Balance(total.kind, relation, total, nothing, total, 0)))
+        return cls(store.where, total.kind, relation, store)
 
     @classmethod
     def open(cls, place: str | Path, *, timeout: float = 10) -> Ledger:

@@ -18,7 +18,10 @@ from typing import Any
 from sqlalchemy import CheckConstraint, Column, Integer, MetaData, RowMapping, Table, Text
 
 from rainbowdp.errors import LedgerError
-from rainbowdp.ledger.cost import KINDS, Cost, describe, restore
+from rainbowdp.guarantees.descriptions import describe_guarantee, restore_guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.entry import Balance, Entry
 
 VERSION = 1
@@ -60,7 +63,7 @@ def balance_row(balance: Balance) -> dict[str, Any]:
             "id": 1,
             "version": VERSION,
             "kind": balance.kind,
-            "neighbors": balance.neighbors,
+            "neighbors": str(balance.neighbors),
             **_cells("total_", balance.total),
             **_cells("spent_", balance.spent),
             "entries": balance.entries,
@@ -83,7 +86,7 @@ def entry_row(entry: Entry) -> dict[str, Any]:
             "time": entry.time,
             "name": entry.name,
             "question": entry.question_text,
-            "guarantee": json.dumps(describe(entry.guarantee)),
+            "guarantee": _guarantee_text(entry.guarantee),
             **_cells("", entry.cost),
             "answer": None if entry.answer is None else json.dumps(entry.answer),
         }
@@ -93,12 +96,14 @@ def entry_row(entry: Entry) -> dict[str, Any]:
 def read_entry(row: RowMapping, kind: str, where: str) -> Entry:
     """The entry in a row whose seal holds."""
     _check(row, where)
+    guarantee = restore_guarantee(json.loads(row["guarantee"]))
+    assert isinstance(guarantee, DP | GaussianDP)
     return Entry(
         number=row["number"],
         time=row["time"],
         name=row["name"],
         question_text=row["question"],
-        guarantee=restore(json.loads(row["guarantee"])),
+        guarantee=guarantee,
         cost=_cost(row, "", kind),
         answer=None if row["answer"] is None else json.loads(row["answer"]),
     )
@@ -121,6 +126,16 @@ def damaged(where: str) -> LedgerError:
         f"a ledger must be whole, got damage in {where}; restore a copy made after its last "
         "question, or count the whole budget as spent"
     )
+
+
+def _guarantee_text(guarantee: DP | GaussianDP) -> str:
+    try:
+        return json.dumps(describe_guarantee(guarantee))
+    except ValueError:  # Python prints numbers of 4300 digits at most
+        raise LedgerError(
+            "a ledger keeps guarantees of up to 4300 digits, got a longer one; give epsilon, delta "
+            "and mu as short decimals"
+        ) from None
 
 
 def _cells(prefix: str, cost: Cost) -> dict[str, str | None]:

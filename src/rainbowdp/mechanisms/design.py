@@ -16,21 +16,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats, Label
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
-from rainbowdp.exact.mechanism import in_answer_order, repaired
+from rainbowdp.exact.steps import in_answer_order, repaired
 from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
 from rainbowdp.mechanisms.boundary import BoundaryCondition
-
-if TYPE_CHECKING:
-    from rainbowdp.numeric.linear_programs import Solution
+from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
 
 LEVELS = 100  # deeper datasets count as if they were this deep
 _STEEPEST = 1e15  # a ratio of neighbors, e^34.5: HiGHS takes no larger numbers
@@ -335,8 +333,6 @@ class _Program:
 
     def _maximize(self, gain: Floats, free: tuple[int, float] | None = None) -> Solution:
         from scipy import sparse
-
-        from rainbowdp.numeric.linear_programs import LinearProgram, Solver
 
         counts = [len(form) for form, _ in self._rows]
         columns = np.array([c for form, _ in self._rows for c in form], dtype=np.int64)

@@ -1,34 +1,28 @@
-"""Mechanisms on graphs, put into integers."""
+"""Rows of a graph put into integers: grown again from a boundary, or one by one."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
-from rainbowdp.errors import RainbowError
-from rainbowdp.exact.mechanism import ExactMechanism, Ladders, in_answer_order, ladder, repaired
+from numpy.typing import NDArray
+
+from rainbowdp.aliases import Floats, Integers
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.steps import in_answer_order, ladder, repaired
+from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.mechanisms.boundary import BoundaryCondition
-from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.numeric.quantity import exact_distribution
+from rainbowdp.rules.homogeneous.rule import Homogeneous
 
 
-def exact_mechanism(mechanism: Mechanism) -> ExactMechanism:
-    """A float mechanism in integers, proved: regrown from its boundary, or row by row."""
-    if mechanism.guarantee is None:
-        raise RainbowError(
-            "exact rows need a guarantee, got a mechanism without one; "
-            "pass it as Mechanism.from_table(graph, table, DP(...))"
-        )
-    if mechanism.boundary is not None:
-        return _regrown(mechanism, mechanism.guarantee, mechanism.boundary)
-    return _row_by_row(mechanism, mechanism.guarantee)
-
-
-def _regrown(
-    mechanism: Mechanism, guarantee: Guarantee, boundary: BoundaryCondition
+def regrown(
+    graph: RainbowGraph, guarantee: Guarantee, boundary: BoundaryCondition
 ) -> ExactMechanism:
-    graph, curve = mechanism.graph, safe_curve(guarantee)
+    """The optimum of a boundary condition, grown in integers."""
+    curve = safe_curve(guarantee)
     regions = graph.regions
     heads = {
         label: in_answer_order(row, regions[label].rainbow, graph.answers)
@@ -50,22 +44,27 @@ def _regrown(
     return ExactMechanism(
         guarantee,
         graph.answers,
-        Ladders(rows, certain, graph.touching),
+        Homogeneous(rows, certain, graph.touching),
         mixing=mixing,
         locate=lambda dataset: (graph.region[dataset], graph.depth[dataset]),
     )
 
 
-def _row_by_row(mechanism: Mechanism, guarantee: Guarantee) -> ExactMechanism:
-    """Each distinct row as a region of its own, touching where two of them are neighbors."""
-    graph = mechanism.graph
-    touching = tuple((int(a), int(b)) for a, b in mechanism.row_pairs())
-    heads = {number: exact_distribution(row.tolist()) for number, row in enumerate(mechanism.table)}
+def row_by_row(
+    graph: RainbowGraph,
+    guarantee: Guarantee,
+    table: Floats,
+    index: NDArray[Any],
+    pairs: Integers,
+) -> ExactMechanism:
+    """Each distinct row as a region of its own; ``pairs`` of them stand on neighbors."""
+    touching = tuple((int(a), int(b)) for a, b in pairs)
+    heads = {number: exact_distribution(row.tolist()) for number, row in enumerate(table)}
     fixed, mixing = repaired(guarantee, heads, touching)
     return ExactMechanism(
         guarantee,
         graph.answers,
-        Ladders({number: (row,) for number, row in fixed.items()}, {}, touching),
+        Homogeneous({number: (row,) for number, row in fixed.items()}, {}, touching),
         mixing=mixing,
-        locate=lambda dataset: (int(mechanism.index[graph.position(dataset)]), 0),
+        locate=lambda dataset: (int(index[graph.position(dataset)]), 0),
     )

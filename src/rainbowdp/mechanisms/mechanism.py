@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,47 +18,18 @@ from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.display import cards
 from rainbowdp.display.progress import track
 from rainbowdp.errors import InvalidMechanism, RainbowError
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import Morphism
 from rainbowdp.graphs.rainbows import Order, Utility, Verdict, compare_rows, in_order, verdict
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
+from rainbowdp.mechanisms.integers import regrown, row_by_row
 from rainbowdp.numeric.quantity import SUM_TOLERANCE, plain
 
-if TYPE_CHECKING:
-    from rainbowdp.exact.mechanism import ExactMechanism
-
 _BLOCK = 1 << 16
-
-
-@dataclass(frozen=True)
-class Check:
-    """Whether a mechanism keeps its guarantee, and the worst pair of neighbors if it does not."""
-
-    holds: bool
-    guarantee: Guarantee
-    pairs: int
-    excess: float = 0.0
-    neighbors: tuple[Dataset, Dataset] | None = None
-    answers: tuple[Answer, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    def __str__(self) -> str:
-        if self.holds:
-            return f"{self.guarantee} holds on all {self.pairs} distinct pairs of neighboring rows"
-        assert self.neighbors is not None
-        more, less = self.neighbors
-        answers = ", ".join(str(a) for a in self.answers)
-        return (
-            f"{self.guarantee} is broken: {{{answers}}} is too likely at {more!r} "
-            f"beside its neighbor {less!r}, by {self.excess:.6g}"
-        )
-
-    def _repr_html_(self) -> str:
-        return cards.card("Check", cards.badge(self.holds, self))
 
 
 @dataclass(frozen=True)
@@ -107,7 +78,7 @@ class Homogeneity:
         return self.holds
 
 
-class Mechanism(Mapping[Dataset, dict[Answer, float]]):
+class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
     """A randomized answer for each dataset of a rainbow graph.
 
     ``table`` holds the distinct rows, probabilities in the order of ``graph.answers``; dataset
@@ -127,6 +98,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
         index: NDArray[Any],
         guarantee: Guarantee | None = None,
         *,
+        name: str = "given rows",
         rows: Mechanism | None = None,
         boundary: BoundaryCondition | None = None,
     ) -> None:
@@ -145,7 +117,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
             )
         index = index.astype(number_type(len(table) - 1))
         self.graph, self.table, self.index, self.guarantee = graph, table, index, guarantee
-        self._rows, self._boundary = rows, boundary
+        self._name, self._rows, self._boundary = name, rows, boundary
 
     @classmethod
     def from_table(
@@ -230,38 +202,34 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
         """The boundary condition that an optimal mechanism was grown from."""
         return self._boundary
 
-    @cached_property
-    def _exact(self) -> ExactMechanism:
-        return self.exact()
+    @property
+    def name(self) -> str:
+        """What the mechanism is called: its kind, or ``"given rows"``."""
+        return self._name
+
+    @property
+    def promise(self) -> Guarantee:
+        """The guarantee, or the reason why nothing can be said without one."""
+        if self.guarantee is None:
+            raise RainbowError(
+                "exact rows need a guarantee, got a mechanism without one; "
+                "pass it as Mechanism.from_table(graph, table, DP(...))"
+            )
+        return self.guarantee
 
     def exact(self) -> ExactMechanism:
-        """The mechanism in integers, with its proof; ``release`` draws from this.
+        """The mechanism in integers, with its proof: made and proved once, then kept.
 
         An optimal mechanism is grown again from its boundary, exactly; any other has its rows put
         on the grid. What rounding breaks is repaired by the least mixing, or refused.
         """
-        from rainbowdp.mechanisms.integers import exact_mechanism
+        return self._exact
 
-        return exact_mechanism(self)
-
-    def release(self, dataset: Dataset) -> Answer:
-        """One answer for ``dataset``, drawn from exact integers. This is what goes out."""
-        return self._exact.release(dataset)
-
-    def sample(self, dataset: Dataset, size: int, seed: int | None = None) -> list[Answer]:
-        """Simulated answers, for experiments: fast, repeatable, and **not** a private release."""
-        row = self[dataset]
-        weights = np.array(list(row.values()))
-        rng = np.random.default_rng(seed)
-        chosen = rng.choice(len(weights), size, p=weights / weights.sum())
-        answers = list(row)
-        return [answers[number] for number in chosen]
-
-    def save(self, path: str) -> Any:
-        """Write the exact mechanism as a file that proves itself."""
-        from rainbowdp.exact.files import save
-
-        return save(self._exact, path)
+    @cached_property
+    def _exact(self) -> ExactMechanism:
+        if self.boundary is not None:
+            return regrown(self.graph, self.promise, self.boundary)
+        return row_by_row(self.graph, self.promise, self.table, self.index, self.row_pairs())
 
     def check(self, guarantee: Guarantee | None = None, *, every_edge: bool = False) -> Check:
         """Does every pair of neighbors keep the guarantee, over all sets of answers, both ways?
@@ -277,7 +245,7 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
                 "a check needs a guarantee, got a mechanism without one; pass check(DP(...))"
             )
         if self.rows is not self and not every_edge and self.rows.check(promise):
-            return Check(True, promise, len(self.rows.row_pairs()))
+            return Check.over_pairs(promise, len(self.rows.row_pairs()))
         pairs = self.row_pairs()
         excess = np.zeros(len(pairs))
         starts = range(0, len(pairs), _BLOCK)
@@ -285,13 +253,13 @@ class Mechanism(Mapping[Dataset, dict[Answer, float]]):
             first, second = pairs[start : start + _BLOCK].T
             excess[start : start + _BLOCK] = promise.excesses(self.table[first], self.table[second])
         if not excess.any():
-            return Check(True, promise, len(pairs))
+            return Check.over_pairs(promise, len(pairs))
         first, second = pairs[int(excess.argmax())]
         worst = promise.excess(self.table[first], self.table[second])
         places = np.array(self.graph.edge_between(self.index == first, self.index == second))
         more, less = self.graph.names(places if worst.first else places[::-1])
         answers = tuple(self.graph.answers[a] for a in worst.answers)
-        return Check(False, promise, len(pairs), float(worst), (more, less), answers)
+        return Check.broken(promise, len(pairs), float(worst), (more, less), answers)
 
     def row_pairs(self) -> NDArray[np.int64]:
         """The distinct pairs of different rows that stand on neighbors."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import Any
 
 import numpy as np
@@ -11,50 +10,12 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee, RainbowError
-from rainbowdp.exact.mechanism import BITS
+from rainbowdp.exact.steps import BITS
 from rainbowdp.graphs.engines import engine
-from rainbowdp.graphs.engines.narrow import margin_type, number_type
 from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.margins import half_of_memory, whole_margins, with_infinity
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.mechanisms.mechanism import Mechanism
-
-
-def margins(graph: RainbowGraph) -> Floats:
-    """λ: for each dataset and answer the distance to the nearest dataset that prefers it most.
-
-    Columns are in the order of ``graph.answers``; infinite where no dataset in reach does. Cost:
-    one search of the graph for each answer.
-    """
-    return _with_infinity(whole_margins(graph))
-
-
-def whole_margins(
-    graph: RainbowGraph, cut: int | None = None, limit: int | None = None
-) -> NDArray[Any]:
-    """``margins`` as unsigned numbers: those from ``cut`` on as ``cut``, the infinite ones as the
-    largest number of the type.
-
-    Cut margins still change by at most 1 between neighbors, which is all that privacy asks of
-    them. Cost: ``margin_bytes(graph, cut)`` of memory, refused before any work where that is
-    more than ``limit`` (by default half of the machine's), and searches that end at ``cut``.
-    """
-    needed = margin_bytes(graph, cut)
-    allowed = limit if limit is not None else _half_of_memory()
-    if needed > allowed:
-        raise RainbowError(
-            f"margins of {len(graph):,} datasets to {len(graph.answers):,} answers need "
-            f"{needed:,} bytes, more than the limit of {allowed:,}; raise limit or lower cut"
-        )
-    place = {answer: number for number, answer in enumerate(graph.answers)}
-    first = [place[region.rainbow[0]] for region in graph.regions.values()]
-    truth = np.array(first, dtype=number_type(len(place) - 1))[graph.region_numbers]
-    return graph.margins(truth, len(place), _farthest(graph, cut)).T
-
-
-def margin_bytes(graph: RainbowGraph, cut: int | None = None) -> int:
-    """How much memory ``whole_margins`` takes: its result, and 16 bytes for each dataset."""
-    width = np.dtype(margin_type(_farthest(graph, cut))).itemsize
-    return len(graph) * (len(graph.answers) * width + 16)
 
 
 def proximity_on_graph(
@@ -71,13 +32,13 @@ def proximity_on_graph(
         raise InvalidGuarantee(f"proximity needs an (ε,δ) guarantee with ε > 0, got {guarantee}")
     found = whole_margins(graph, cut_margin(len(graph.answers), guarantee), limit)
     whole, index = _distinct(graph, found)
-    needed, allowed = 8 * whole.size, limit if limit is not None else _half_of_memory()
+    needed, allowed = 8 * whole.size, limit if limit is not None else half_of_memory()
     if needed > allowed:
         raise RainbowError(
             f"proximity on this graph has {len(whole):,} distinct rows, which need {needed:,} "
             f"bytes, more than the limit of {allowed:,}; raise limit or use the optimum"
         )
-    distinct = _with_infinity(whole)
+    distinct = with_infinity(whole)
     rivals = np.where(distinct == 0, math.inf, distinct)
     if _crowd(rivals, guarantee) > 1 + 1e-12:
         least = _least_epsilon(rivals, guarantee)
@@ -85,7 +46,7 @@ def proximity_on_graph(
             f"proximity on this graph holds from epsilon = {least:.4f}, got {guarantee}; "
             "use the homogeneous optimum or a larger epsilon"
         )
-    mechanism = Mechanism(graph, _rows(distinct, guarantee), index, guarantee)
+    mechanism = Mechanism(graph, _rows(distinct, guarantee), index, guarantee, name="proximity")
     check = mechanism.check()
     if not check:
         raise InvalidGuarantee(f"proximity is not private here: {check}")
@@ -98,24 +59,6 @@ def cut_margin(answers: int, guarantee: DP) -> int:
     rho = guarantee.delta / max(1, answers - 1) / math.expm1(guarantee.epsilon)
     steps = math.log((first + rho) / (2.0**-BITS + rho)) / guarantee.epsilon
     return 1 + max(1, math.ceil(steps))
-
-
-def _farthest(graph: RainbowGraph, cut: int | None) -> int:
-    """``cut``, or a number that no distance reaches where that is less."""
-    if cut is not None and cut < 1:
-        raise RainbowError(f"margins must be cut at 1 or more, got cut={cut}")
-    return len(graph) if cut is None else min(cut, len(graph))
-
-
-def _half_of_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    except (AttributeError, ValueError):  # a system that does not say
-        return 1 << 32
-
-
-def _with_infinity(whole: NDArray[Any]) -> Floats:
-    return np.where(whole == np.iinfo(whole.dtype).max, math.inf, whole)
 
 
 def _distinct(graph: RainbowGraph, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

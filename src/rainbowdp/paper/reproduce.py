@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from rainbowdp import paper
+from rainbowdp.answering.worlds import optimal
 from rainbowdp.display import cards
 from rainbowdp.errors import RainbowError
 from rainbowdp.graphs.morphisms import boundary_morphism
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.mechanisms.mechanism import dominates, relate
-from rainbowdp.mechanisms.optimal import optimal, optimal_line
+from rainbowdp.mechanisms.optimal import optimal_line
 from rainbowdp.storage.whole_file import whole_file
 
 _FIGURE_OF = {"Example 1": "Fig. 2"}  # claims whose place is not the figure they belong to

@@ -27,25 +27,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import (
-    Any,
-    Literal,
-    Protocol,
-    SupportsIndex,
-    TypeAlias,
-    TypeVar,
-    get_args,
-    runtime_checkable,
-)
+from typing import Any, Protocol, SupportsIndex, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number, exact
-
-Neighbors: TypeAlias = Literal["substituted", "added or removed"]
-NEIGHBORS: tuple[Neighbors, ...] = get_args(Neighbors)
-Word = TypeVar("Word", bound=str)
+from rainbowdp.questions.relations import Neighbors, one_of
 
 _EXACT_IN_A_FLOAT = 1 << 53
 
@@ -145,14 +133,14 @@ class CountQuestion(ABC):
         self,
         answers: Iterable[str],
         column: str | None,
-        neighbors: Neighbors,
+        neighbors: str,
         person: str | None,
         rows_per_person: int,
     ) -> None:
         self._set(
             answers=checked_answers(answers),
             column=checked_column(column, "column"),
-            neighbors=one_of(NEIGHBORS, neighbors, "neighbors"),
+            neighbors=one_of(Neighbors, neighbors, "neighbors"),
             person=checked_column(person, "person"),
             rows_per_person=whole(rows_per_person, "rows_per_person", 1),
         )
@@ -185,7 +173,7 @@ class CountQuestion(ABC):
         return {
             **self._parameters(),
             "column": self.column,
-            "neighbors": self.neighbors,
+            "neighbors": str(self.neighbors),
             "person": self.person,
             "rows_per_person": self.rows_per_person,
         }
@@ -215,19 +203,6 @@ def checked_column(column: str | None, what: str) -> str | None:
     if column is not None and (not isinstance(column, str) or not column):
         raise InvalidQuestion(f"{what} must be the name of a column, got {what}={column!r}")
     return column
-
-
-def one_of(words: tuple[Word, ...], value: str, what: str) -> Word:
-    """The word of a short list that ``value`` is; ``what`` names it in the error.
-
-    >>> one_of(NEIGHBORS, "substituted", "neighbors")
-    'substituted'
-    """
-    for word in words:
-        if value == word:
-            return word
-    listed = " or ".join(map(repr, words))
-    raise InvalidQuestion(f"{what} must be {listed}, got {what}={value!r}")
 
 
 def whole(value: object, what: str, least: int) -> int:

@@ -8,17 +8,15 @@ from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import (
-    NEIGHBORS,
     Between,
     Equals,
     Group,
-    Neighbors,
     checked_answers,
     checked_column,
     checked_counts,
-    one_of,
     whole,
 )
+from rainbowdp.questions.relations import Neighbors, one_of
 
 
 @dataclass(frozen=True, init=False)
@@ -58,7 +56,7 @@ class Custom:
         answers: Iterable[str],
         function: Callable[[Any], Mapping[str, int]],
         *,
-        neighbors: Neighbors,
+        neighbors: str,
         name: str,
         column: str | None = None,
         groups: Iterable[Group] = (),
@@ -72,7 +70,7 @@ class Custom:
         for key, value in {
             "answers": checked_answers(answers),
             "function": function,
-            "neighbors": one_of(NEIGHBORS, neighbors, "neighbors"),
+            "neighbors": one_of(Neighbors, neighbors, "neighbors"),
             "name": name,
             "column": checked_column(column, "column"),
             "groups": _checked_groups(groups),
@@ -108,7 +106,7 @@ class Custom:
             "groups": [[name, _described(rule)] for name, rule in self.groups],
             "answers": list(self.answers),
             "column": self.column,
-            "neighbors": self.neighbors,
+            "neighbors": str(self.neighbors),
             "person": self.person,
             "rows_per_person": self.rows_per_person,
         }

@@ -10,14 +10,8 @@ from typing import Any, SupportsIndex, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number, exact
-from rainbowdp.questions.base import (
-    Between,
-    CountQuestion,
-    Group,
-    Neighbors,
-    checked_counts,
-    number,
-)
+from rainbowdp.questions.base import Between, CountQuestion, Group, checked_counts, number
+from rainbowdp.questions.relations import Neighbors
 
 End: TypeAlias = int | float | None
 Bin: TypeAlias = tuple[End, End]
@@ -58,7 +52,7 @@ class Quantile(CountQuestion):
         bins: Iterable[Number | Sequence[Number | None]],
         column: str | None = None,
         *,
-        neighbors: Neighbors = "substituted",
+        neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
     ) -> None:
@@ -106,7 +100,7 @@ class Quantile(CountQuestion):
             left, right = upto - own, total - upto
             if left < rank <= upto:
                 distances.append(0)
-            elif self.neighbors == "substituted":
+            elif self.neighbors is Neighbors.SUBSTITUTED:
                 distances.append(max(rank - upto, left - rank + 1))
             elif upto < rank:
                 distances.append(_from_below(self.q, left, own, right))

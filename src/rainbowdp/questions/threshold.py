@@ -8,15 +8,8 @@ from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number
-from rainbowdp.questions.base import (
-    Between,
-    CountQuestion,
-    Equals,
-    Group,
-    Neighbors,
-    number,
-    whole,
-)
+from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, number, whole
+from rainbowdp.questions.relations import Neighbors
 
 MATCHING = "matching"
 
@@ -49,7 +42,7 @@ class Threshold(CountQuestion):
         minimum: Number | None = None,
         maximum: Number | None = None,
         answers: Iterable[str] = ("yes", "no"),
-        neighbors: Neighbors = "substituted",
+        neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
     ) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from rainbowdp.questions.base import CountQuestion, Equals, Group, Neighbors, one_of
-from rainbowdp.rules.margin_table.shape import TIES, Ties
+from rainbowdp.questions.base import CountQuestion, Equals, Group
+from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
 
 @dataclass(frozen=True, init=False)
@@ -46,13 +46,13 @@ class Winner(CountQuestion):
         answers: Iterable[str],
         column: str | None = None,
         *,
-        ties: Ties = "first listed",
-        neighbors: Neighbors = "substituted",
+        ties: str = Ties.FIRST_LISTED,
+        neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
     ) -> None:
         self._set_shared(answers, column, neighbors, person, rows_per_person)
-        self._set(ties=one_of(TIES, ties, "ties"))
+        self._set(ties=one_of(Ties, ties, "ties"))
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -60,10 +60,10 @@ class Winner(CountQuestion):
         return tuple((answer, Equals(answer)) for answer in self.answers)
 
     def _parameters(self) -> dict[str, Any]:
-        return {"kind": "winner", "answers": list(self.answers), "ties": self.ties}
+        return {"kind": "winner", "answers": list(self.answers), "ties": str(self.ties)}
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
-        rule = _substituted if self.neighbors == "substituted" else _added_or_removed
+        rule = _substituted if self.neighbors is Neighbors.SUBSTITUTED else _added_or_removed
         distances = rule(counts)
         distances[counts.index(max(counts))] = 0
         return distances

@@ -17,32 +17,25 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Floats
-from rainbowdp.answering.mechanism import proximity
-from rainbowdp.baselines import (
-    Baseline,
-    exponential,
-    permute_and_flip,
-    printed_operator,
-    randomized_response,
-)
+from rainbowdp.answering.best import by_kind
+from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.worlds import optimal
+from rainbowdp.baselines import Baseline, printed_operator
 from rainbowdp.comparison import Maker, compare
 from rainbowdp.errors import InvalidBoundary, InvalidFile, InvalidGuarantee
-from rainbowdp.exact.files import as_text
+from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.graphs.margins import margins
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
-from rainbowdp.mechanisms.mechanism import Check, Mechanism
-from rainbowdp.mechanisms.optimal import optimal
-from rainbowdp.mechanisms.proximity import margins
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
+from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.questions.histograms import margins_of
+from rainbowdp.studio.offers import BASELINES, REFERENCE, offered
 from rainbowdp.studio.recipe import recipe
-from rainbowdp.studio.settings import ABOUT, MECHANISMS, OURS, Settings, offered
+from rainbowdp.studio.settings import Settings
 from rainbowdp.studio.worlds import World
 
-_BASELINES = {
-    "exponential": exponential,
-    "permute-and-flip": permute_and_flip,
-    "randomized response": randomized_response,
-}
 _SURE = 0.99
 _UNITS = 10_000  # of a share on the page
 _FARTHEST = 60  # depths of a curve that nobody reaches
@@ -85,17 +78,20 @@ def _made(world: World, settings: Settings) -> Mechanism:
 
 def maker(world: World, settings: Settings) -> Maker:
     """A function of a graph and a guarantee to the mechanism that ``settings`` name."""
-    name = settings.mechanism
-    if name == "optimal":
+    name, question = settings.mechanism, world.question
+    if name == "homogeneous":
         return lambda graph, promise: optimal(graph, promise, _boundary(world, settings, promise))
-    if name == "proximity":
-        return proximity
+    if name in ON_GRAPHS:
+        return ON_GRAPHS[name]
     if name == "printed":
         return lambda graph, promise: printed_operator(graph, promise).mechanism
     if name == "file":
         return lambda graph, promise: _of_file(world, promise)
-    law = _BASELINES[name]
-    return lambda graph, promise: _carried_out(world, law(world.question or graph, promise))
+    if name in BASELINES:
+        law = BASELINES[name]
+        return lambda graph, promise: _carried_out(world, law(question or graph, promise))
+    assert question is not None
+    return lambda graph, promise: _answered(world, by_kind(question, promise, name))
 
 
 def prove(world: World, settings: Settings) -> dict[str, Any]:
@@ -110,24 +106,24 @@ def prove(world: World, settings: Settings) -> dict[str, Any]:
 
 def exact(world: World, settings: Settings) -> ExactMechanism:
     """The mechanism in integers with its proof: of a question, for tables of every size."""
-    if settings.mechanism not in OURS:
+    offer = offered(world)[settings.mechanism]
+    if not offer.releasable:
         raise InvalidFile(
-            f"only our own mechanisms are released and written to files, got "
-            f"{MECHANISMS[settings.mechanism].lower()}; choose optimal or proximity"
+            f"only our own mechanisms are released and written to files, got {offer.name}; "
+            "choose homogeneous or proximity"
         )
     if settings.mechanism == "file":
         assert world.file is not None
         return world.file
     if world.question is None:
         return make(world, settings).exact()
-    if settings.mechanism == "proximity":
-        return proximity(world.question, settings.guarantee).exact()
-    return optimal(world.question, settings.guarantee, settings.boundary).exact()
+    options = {"boundary": settings.boundary} if offer.boundary else {}
+    return by_kind(world.question, settings.guarantee, offer.name, **options).exact()
 
 
 def mechanism_file(world: World, settings: Settings) -> str:
     """The text of the mechanism file."""
-    return as_text(exact(world, settings))
+    return exact(world, settings).as_text()
 
 
 def costs(world: World, settings: Settings) -> list[dict[str, Any]]:
@@ -135,8 +131,8 @@ def costs(world: World, settings: Settings) -> list[dict[str, Any]]:
     margin = _margins(world)
     finite = np.unique(margin[np.isfinite(margin)])
     shown = []
-    for name in offered(world):
-        cost: dict[str, Any] = {"name": name, "title": MECHANISMS[name], "about": ABOUT[name]}
+    for name, offer in offered(world).items():
+        cost: dict[str, Any] = offer.as_dict()
         try:
             mechanism = make(world, Settings(name, settings.guarantee, settings.boundary))
         except (InvalidBoundary, InvalidGuarantee) as error:
@@ -151,14 +147,14 @@ def costs(world: World, settings: Settings) -> list[dict[str, Any]]:
 
 
 def match(world: World, settings: Settings) -> dict[str, float | None]:
-    """The ε with which each mechanism would have the mean error of the optimal one."""
+    """The ε with which each mechanism would have the mean error of the homogeneous one."""
     made: dict[str, Maker] = {}
     for name in offered(world):
         chosen = Settings(name, settings.guarantee, settings.boundary)
         with suppress(InvalidBoundary, InvalidGuarantee):
             make(world, chosen)
             made[name] = maker(world, chosen)
-    if "optimal" not in made:
+    if REFERENCE not in made:
         return {}
     compared = compare(world.graph, settings.guarantee, made)
     return {name: compared[name].epsilon_to_match for name in made}
@@ -259,11 +255,21 @@ def _carried_out(world: World, baseline: Baseline) -> Mechanism:
     return Mechanism(world.graph, rows, np.arange(len(rows)), baseline.keeps)
 
 
+def _answered(world: World, mechanism: QuestionMechanism) -> Mechanism:
+    """A question's mechanism on the drawn graph."""
+    assert world.counts is not None
+    margins = margins_of(mechanism.question, world.counts)
+    rows = mechanism.exact().rule.rows_at(mechanism.question, world.counts, margins)
+    return Mechanism(
+        world.graph, rows, np.arange(len(rows)), mechanism.guarantee, name=mechanism.name
+    )
+
+
 def _of_file(world: World, guarantee: Guarantee) -> Mechanism:
     assert world.file is not None
     answers = world.file.answers
     weights = [
-        world.file.rule.weights(world.place_in_file(position), answers)
+        world.file.rule.weights(world.key_in_file(position), answers)
         for position in range(len(world.graph))
     ]
     table = np.array([[weight / sum(row) for weight in row] for row in weights])

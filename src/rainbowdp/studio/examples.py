@@ -120,7 +120,7 @@ def growth() -> World:
         graph,
         winding(len(graph), _PLACES_OF_LINE // 2),
         ("from rainbowdp.studio.examples import growth_line", "world = growth_line()"),
-        mechanisms=("optimal",),  # both regions want the same, so others would say just that
+        mechanisms=("homogeneous",),  # both regions want the same, so others would say just that
         start={
             "guarantee": {"kind": "dp", "ratio": "6/5", "delta": "1/1000"},
             "boundary": [float(p) for p in BOUNDARY],

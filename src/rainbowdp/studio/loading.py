@@ -15,9 +15,9 @@ from pathlib import Path
 
 from rainbowdp.aliases import Rainbow
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidRainbow, RainbowError
-from rainbowdp.exact.files import from_text
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import as_rainbow
+from rainbowdp.rules.files import from_text
 from rainbowdp.studio.worlds import World, of_file, opened, spread
 
 MOST_BYTES = 1 << 20

@@ -10,17 +10,9 @@ from typing import Any
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.trade_off import TradeOff
+from rainbowdp.studio.offers import offered
 from rainbowdp.studio.settings import Settings
 from rainbowdp.studio.worlds import World
-
-_CALLS = {
-    "exponential": "rb.exponential",
-    "permute-and-flip": "rb.permute_and_flip",
-    "randomized response": "rb.randomized_response",
-    "printed": "rb.printed_operator",
-    "proximity": "rb.proximity",
-    "optimal": "rb.optimal",
-}
 
 
 def recipe(world: World, settings: Settings) -> str:
@@ -41,15 +33,18 @@ def recipe(world: World, settings: Settings) -> str:
                 "import rainbowdp as rb",
                 f"mechanism = rb.load({world.source!r})",
                 "print(mechanism.proof)",
-                f"weights = mechanism.rule.weights({_spell(world.place_in_file(position))}, "
+                f"weights = mechanism.rule.weights({_spell(world.key_in_file(position))}, "
                 "mechanism.answers)",
                 "print({a: w / sum(weights) for a, w in zip(mechanism.answers, weights)})",
             ]
         )
-    boundary = ""
-    if settings.mechanism == "optimal" and settings.boundary is not None:
-        boundary = f", boundary={list(settings.boundary)}"
-    call = f"{_CALLS[settings.mechanism]}(world, {spell(settings.guarantee)}{boundary})"
+    offer = offered(world)[settings.mechanism]
+    more = ""
+    if offer.boundary and settings.boundary is not None:
+        more = f", boundary={list(settings.boundary)}"
+    if offer.call == "rb.by_kind":
+        more = f", {offer.name!r}{more}"
+    call = f"{offer.call}(world, {spell(settings.guarantee)}{more})"
     return "\n".join(
         [
             "import rainbowdp as rb",

@@ -41,6 +41,7 @@ from rainbowdp.studio.answers import answer, costs, inspect, make, match, mechan
 from rainbowdp.studio.examples import EXAMPLES, example
 from rainbowdp.studio.guard import Guard
 from rainbowdp.studio.loading import MOST_BYTES, read_world
+from rainbowdp.studio.offers import offered
 from rainbowdp.studio.settings import Settings, read_settings
 from rainbowdp.studio.worlds import World
 
@@ -112,7 +113,9 @@ class Studio:
         """The world called ``name`` for the page."""
         source = self.source(name)
         with self._turn:
-            return world_from(source).as_dict() | {"name": name}
+            world = world_from(source)
+            listed = [offer.as_dict() for offer in offered(world).values()]
+            return world.as_dict() | {"name": name, "mechanisms": listed}
 
     async def compute_apart(self, task: str, source: Source, content: Any) -> Any:
         """The same in the process for proofs."""

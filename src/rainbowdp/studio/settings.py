@@ -7,29 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
-from rainbowdp.exact.files import restore_guarantee
+from rainbowdp.guarantees.descriptions import restore_guarantee
 from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.studio.offers import REFERENCE, offered
 from rainbowdp.studio.worlds import World
 
-MECHANISMS = {
-    "optimal": "Optimal",
-    "proximity": "Proximity",
-    "exponential": "Exponential",
-    "permute-and-flip": "Permute-and-flip",
-    "randomized response": "Randomized response",
-    "printed": "The paper’s printed operator",
-    "file": "The loaded file",
-}
-ABOUT = {
-    "optimal": "no mechanism with the same boundary does better anywhere",
-    "proximity": "each answer by its own distance",
-    "exponential": "likelier the nearer, at the usual rate",
-    "permute-and-flip": "flips a coin for each answer in turn",
-    "randomized response": "blind to how far the border is",
-    "printed": "Theorem 4 as it stands in the paper, wrong for δ > 0",
-    "file": "the rows of the file, as they are",
-}
-OURS = ("optimal", "proximity", "file")  # what can be proved exactly and written to a file
 _LONGEST = 64  # characters of a number
 
 
@@ -45,7 +27,7 @@ class Settings:
 
 def read_settings(world: World, content: Mapping[str, Any]) -> Settings:
     """The settings in ``content`` for ``world``, or the one rule that they break."""
-    mechanism = content.get("mechanism", "optimal")
+    mechanism = content.get("mechanism", REFERENCE)
     if not isinstance(mechanism, str) or mechanism not in offered(world):
         raise RainbowError(
             f"a mechanism must be one of {', '.join(offered(world))}, got {mechanism!r}"
@@ -57,16 +39,6 @@ def read_settings(world: World, content: Mapping[str, Any]) -> Settings:
         )
     boundary = _boundary(content.get("boundary"), len(world.graph.answers))
     return Settings(mechanism, _guarantee(content.get("guarantee")), boundary, dataset)
-
-
-def offered(world: World) -> tuple[str, ...]:
-    """The mechanisms that exist for ``world`` at all."""
-    if world.mechanisms is not None:
-        return world.mechanisms
-    without = {"printed"} if world.question is not None else set()
-    if world.file is None:
-        without.add("file")
-    return tuple(name for name in MECHANISMS if name not in without)
 
 
 def _guarantee(content: Any) -> Guarantee:

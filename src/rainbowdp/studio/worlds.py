@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,10 +12,11 @@ import numpy as np
 
 from rainbowdp.aliases import Answer, Floats, Integers, Rainbow
 from rainbowdp.errors import InvalidFile
-from rainbowdp.exact.files import describe_guarantee
-from rainbowdp.exact.mechanism import ExactMechanism, Ladders, Margins
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.rule import Outline
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.layout import layout
+from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Question, from_description
 from rainbowdp.questions.base import Between
 from rainbowdp.questions.histograms import histograms, up_to
@@ -71,16 +71,14 @@ class World:
             return dict(zip(names, self.counts[position].tolist(), strict=True))
         return self.graph.datasets[position]
 
-    def place_in_file(self, position: int) -> Any:
-        """Where the loaded file has the row of the dataset at ``position``."""
+    def key_in_file(self, position: int) -> Any:
+        """The key by which the loaded file finds the row of the dataset at ``position``."""
         assert self.file is not None
         if self.counts is not None:
             assert self.file.locate is not None
             return self.file.locate(self.key(position))
         label, depth = self.graph.datasets[position]
-        if isinstance(self.file.rule, Ladders):
-            return label, depth
-        return {answer: 0 if answer == label else depth + 1 for answer in self.file.answers}
+        return self.file.rule.key_at_depth(label, depth, self.file.answers)
 
     @cached_property
     def region_names(self) -> dict[Any, str]:
@@ -156,8 +154,9 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
         "guarantee": describe_guarantee(mechanism.guarantee),
         "dataset": 0,
     }
-    if isinstance(mechanism.rule, Ladders | Margins):
-        graph, places = _boundary_graph(mechanism.rule, mechanism.answers)
+    outline = mechanism.rule.outline(mechanism.answers)
+    if outline is not None:
+        graph, places = _boundary_graph(outline, mechanism.answers)
         setup = opened(source)
         return World(
             name, title, note, graph, places, setup, file=mechanism, source=source, start=start
@@ -178,22 +177,14 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
     return replace(world, file=mechanism, source=source)
 
 
-def _boundary_graph(
-    rule: Ladders | Margins, answers: tuple[Answer, ...]
-) -> tuple[RainbowGraph, Floats]:
+def _boundary_graph(outline: Outline, answers: tuple[Answer, ...]) -> tuple[RainbowGraph, Floats]:
     """A line of depths for each region, heads joined where regions touch."""
-    if isinstance(rule, Ladders):
-        lines = {
-            label: (ladder_order(label, ladder, answers), min(len(ladder), DEEPEST_SHOWN))
-            for label, ladder in rule.rows.items()
-        }
-        touching, certain = rule.touching, rule.certain
-    else:
-        depth = min(len(rule.steps), DEEPEST_SHOWN)
-        lines = {answer: (first_of(answer, answers), depth) for answer in answers}
-        touching, certain = tuple(itertools.combinations(answers, 2)), {}
+    lines = {
+        label: (rainbow, min(length, DEEPEST_SHOWN))
+        for label, (rainbow, length) in outline.lines.items()
+    }
     names: dict[tuple[Any, float], Any] = {}
-    edges = [((a, 0), (b, 0)) for a, b in touching]
+    edges = [((a, 0), (b, 0)) for a, b in outline.touching]
     places = []
     rainbows = {label: order for label, (order, _) in lines.items()}
     for number, (label, (_, length)) in enumerate(lines.items()):
@@ -203,7 +194,7 @@ def _boundary_graph(
             reach = 0.25 + 0.75 * depth / max(DEEPEST_SHOWN - 1, 1)
             places.append((reach * math.cos(angle), 0.7 * reach * math.sin(angle)))
         edges += [((label, depth), (label, depth + 1)) for depth in range(length - 1)]
-    for number, (label, answer) in enumerate(certain.items()):
+    for number, (label, answer) in enumerate(outline.certain.items()):
         rainbows.setdefault(label, first_of(answer, answers))
         names[label, math.inf] = label
         places.append((-1 + 0.1 * number, 0.9))
@@ -223,17 +214,6 @@ def opened(source: str, part: str = "graph") -> tuple[str, ...]:
 def first_of(answer: Answer, answers: Sequence[Answer]) -> Rainbow:
     """``answer`` first, the others as they are listed."""
     return (answer, *(other for other in answers if other != answer))
-
-
-def ladder_order(label: Any, ladder: Sequence[Sequence[int]], answers: Sequence[Answer]) -> Rainbow:
-    """The rainbow of a region of a file: its label if it is one, else the likeliest first."""
-    if isinstance(label, tuple) and set(label) == set(answers) and len(label) == len(answers):
-        return label
-    if label in answers:
-        return first_of(label, answers)
-    deep, head = ladder[-1], ladder[0]
-    order = sorted(range(len(answers)), key=lambda place: (-deep[place], -head[place]))
-    return tuple(answers[place] for place in order)
 
 
 def on_arc(count: int) -> Floats:

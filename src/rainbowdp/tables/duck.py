@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
-from rainbowdp.tables.query import Source, counting, quoted
+from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.query import Source, counting
 from rainbowdp.tables.values import (
     DATES,
     TEXT,

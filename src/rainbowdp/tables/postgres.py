@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
 from rainbowdp.questions import Question
-from rainbowdp.tables.query import Source, counting, quoted
+from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.query import Source, counting
 from rainbowdp.tables.values import (
     DATES,
     TEXT,

@@ -98,12 +98,3 @@ def _limited(groups: str, limit: int) -> str:
         f"SELECT number, least(records, {limit} - before) AS records "  # noqa: S608
         f"FROM ({running}) AS running WHERE before < {limit}"
     )
-
-
-def quoted(text: str, quote: str) -> str:
-    """A name in double quotes or a text in single ones.
-
-    >>> quoted("it's", "'")
-    "'it''s'"
-    """
-    return quote + text.replace(quote, 2 * quote) + quote

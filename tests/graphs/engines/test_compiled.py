@@ -21,7 +21,7 @@ from scipy.sparse import csgraph
 import rainbowdp as rb
 from rainbowdp.graphs import engines
 from rainbowdp.graphs.engines import compiled, kernels, plain
-from rainbowdp.mechanisms.proximity import margins
+from rainbowdp.graphs.margins import margins
 from reference import brute_boundary, brute_depth, compressed
 from strategies import RoughGraph, rough_graphs
 

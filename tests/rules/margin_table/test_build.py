@@ -20,12 +20,13 @@ import rainbowdp as rb
 import reference
 from rainbowdp.errors import NoTable
 from rainbowdp.numeric.linear_programs import Solution, Solver
+from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.margin_table import build as table_program
-from rainbowdp.rules.margin_table.build import _just_above, make_table, shape_for
+from rainbowdp.rules.margin_table.build import _just_above
 from rainbowdp.rules.margin_table.cache import fetch_table
+from rainbowdp.rules.margin_table.program import make_table, shape_for
 from rainbowdp.rules.margin_table.rule import MOST_ANSWERS
-from rainbowdp.rules.margin_table.shape import Ties
-from rainbowdp.rules.permute_and_flip.rule import flips_for
+from rainbowdp.rules.permute_and_flip.build import coins_for
 from reference_votes import Counts, Vote
 
 BOTH = pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
@@ -287,7 +288,7 @@ def test_no_worse_than_permute_and_flip_where_the_first_listed_is_right(
         wrong += (1 - known[turned][0]) / len(votes)
     ours = mean_error(alike, Vote.of(table))
     assert ours <= wrong
-    flips = flips_for(answers, rb.DP(epsilon), neighbors, "first listed")
+    flips = coins_for(answers, rb.DP(epsilon), neighbors, "first listed")
     rows = flips.rows_at(np.array(votes))
     true = [counts.index(max(counts)) for counts in votes]
     assert ours <= 1 - rows[np.arange(len(votes)), true].mean()

@@ -19,11 +19,12 @@ from hypothesis import given, settings
 import rainbowdp as rb
 import reference
 import strategies
+from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.margin_table import proof as table_proof
 from rainbowdp.rules.margin_table.cache import fetch_table
 from rainbowdp.rules.margin_table.proof import digest_of, prove_table
 from rainbowdp.rules.margin_table.rule import MarginTable
-from rainbowdp.rules.margin_table.shape import Shape, Ties
+from rainbowdp.rules.margin_table.shape import Shape
 from reference_votes import Counts, Vote, close, pairs_of_rows, tightest_delta, tightest_ratio
 
 BELOW = 1 - Fraction(1, 10**6)

@@ -20,10 +20,12 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
+from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.margin_table import rule as margin_table
 from rainbowdp.rules.margin_table.cache import fetch_table
-from rainbowdp.rules.margin_table.rule import MarginTable, drawn_knot, has_table
-from rainbowdp.rules.margin_table.shape import Shape, Ties
+from rainbowdp.rules.margin_table.program import has_table
+from rainbowdp.rules.margin_table.rule import MarginTable, drawn_knot
+from rainbowdp.rules.margin_table.shape import Shape
 from reference_votes import Vote
 
 TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
+from rainbowdp.questions.votes import standing
 from rainbowdp.rules.margin_table.rule import MarginTable
-from rainbowdp.rules.margin_table.shape import Shape, standing
+from rainbowdp.rules.margin_table.shape import Shape
 from reference_votes import Vote
 
 COUNTS = st.lists(st.integers(0, 6) | st.integers(0, 10**30), min_size=2, max_size=6)

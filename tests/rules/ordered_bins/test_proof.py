@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import rainbowdp as rb
+from rainbowdp.rules.ordered_bins.build import ordered_weights
 from rainbowdp.rules.ordered_bins.proof import prove_ordered
-from rainbowdp.rules.ordered_bins.rule import ordered_weights
 
 Leads = tuple[int, ...]
 Steps = tuple[int, ...]

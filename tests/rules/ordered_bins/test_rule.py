@@ -1,4 +1,4 @@
-"""Ordered bins: private on every edge of every small graph."""
+"""OrderedBins bins: private on every edge of every small graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ import rainbowdp as rb
 from rainbowdp.answering.mechanism import ordered
 from rainbowdp.errors import NoPlace
 from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.rules.ordered_bins.rule import Ordered, ordered_holds, ordered_weights
+from rainbowdp.rules.ordered_bins.build import ordered_holds, ordered_weights
+from rainbowdp.rules.ordered_bins.rule import OrderedBins
 
 Counts = tuple[int, ...]
 
@@ -116,7 +117,7 @@ def test_what_is_refused_is_not_private(bins: int, epsilon: str) -> None:
     )
 
 
-def weights(guarantee: rb.DP) -> Ordered:
+def weights(guarantee: rb.DP) -> OrderedBins:
     """The same weights whatever the number of bins: two bins always have a proof."""
     return ordered_weights(2, guarantee)
 

@@ -14,17 +14,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rainbowdp.exact.files import save
 
 import rainbowdp as rb
 import reference
 from rainbowdp.answering.mechanism import flip, homogeneous
 from rainbowdp.errors import NoPlace
-from rainbowdp.exact.files import load, save
 from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.exact.proof import prove_flips
 from rainbowdp.questions.histograms import histograms
-from rainbowdp.rules.margin_table.shape import TIES, Ties
-from rainbowdp.rules.permute_and_flip.rule import Flips, flips_for
+from rainbowdp.questions.relations import Ties
+from rainbowdp.rules.files import load
+from rainbowdp.rules.permute_and_flip.build import coins_for
+from rainbowdp.rules.permute_and_flip.proof import prove_coins
+from rainbowdp.rules.permute_and_flip.rule import PermuteAndFlip
 
 NEIGHBORS = ("substituted", "added or removed")
 TOTAL = 1 << 127
@@ -42,13 +44,13 @@ def question(
     )
 
 
-def row(rule: Flips, counts: Counts) -> list[Fraction]:
+def row(rule: PermuteAndFlip, counts: Counts) -> list[Fraction]:
     names = [str(v) for v in range(len(counts))]
     weights = rule.weights(dict(zip(names, counts, strict=True)), names)
     return [Fraction(weight, sum(weights)) for weight in weights]
 
 
-def by_all_coins(rule: Flips, counts: Counts) -> list[Fraction]:
+def by_all_coins(rule: PermuteAndFlip, counts: Counts) -> list[Fraction]:
     """From the definition: every way the coins can fall, an equal draw among the heads."""
     size, most = len(counts), max(counts)
     leader = counts.index(most)
@@ -73,14 +75,14 @@ def by_all_coins(rule: Flips, counts: Counts) -> list[Fraction]:
 
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=5),
-    st.sampled_from(TIES),
+    st.sampled_from(Ties),
     st.integers(100, 1023),
 )
 @settings(deadline=None)
 def test_a_row_is_what_all_falls_of_the_coins_give(
     counts: list[int], ties: Ties, ratio: int
 ) -> None:
-    rule = Flips(len(counts), "substituted", ties, 1, Fraction(ratio, 1024))
+    rule = PermuteAndFlip(len(counts), "substituted", ties, 1, Fraction(ratio, 1024))
     assert row(rule, tuple(counts)) == by_all_coins(rule, tuple(counts))
     floats = rule.rows_at(np.array([counts]))[0]
     assert floats == pytest.approx([float(p) for p in row(rule, tuple(counts))], abs=1e-14)
@@ -105,14 +107,14 @@ def changes(counts: Counts, neighbors: str, rows: int) -> Iterator[Counts]:
 SHAPES = [(3, 6, 1), (3, 5, 2), (4, 4, 1), (5, 3, 1), (7, 2, 1)]
 
 
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("ties", Ties)
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize(("answers", "records", "rows"), SHAPES)
 @pytest.mark.parametrize("ratio", [Fraction(21, 20), Fraction(3), Fraction(60)])
 def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
     ratio: Fraction, answers: int, records: int, rows: int, neighbors: str, ties: Ties
 ) -> None:
-    rule = flips_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
+    rule = coins_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
     known: dict[Counts, list[Fraction]] = {}
 
     def at(counts: Counts) -> list[Fraction]:
@@ -134,10 +136,10 @@ def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
 @settings(max_examples=200, deadline=None)
 def test_every_pair_of_large_votes_is_close(data: st.DataObject) -> None:
     answers = data.draw(st.integers(2, 9))
-    neighbors, ties = data.draw(st.sampled_from(NEIGHBORS)), data.draw(st.sampled_from(TIES))
+    neighbors, ties = data.draw(st.sampled_from(NEIGHBORS)), data.draw(st.sampled_from(Ties))
     rows = data.draw(st.integers(1, 3))
     ratio = data.draw(st.sampled_from([Fraction(1001, 1000), Fraction(3, 2), Fraction(40)]))
-    rule = flips_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
+    rule = coins_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
     base, spread = 10**18, data.draw(st.sampled_from([2, 20, 1000, 10**6, 10**12]))
     counts = [base + data.draw(st.integers(0, spread)) for _ in range(answers)]
     other = list(counts)
@@ -156,18 +158,18 @@ def test_every_pair_of_large_votes_is_close(data: st.DataObject) -> None:
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 def test_chances_fall_as_fast_as_the_proof_allows(epsilon: str, rows: int, neighbors: str) -> None:
     guarantee = rb.DP(epsilon)
-    rule = flips_for(12, guarantee, neighbors, "first listed", rows)
+    rule = coins_for(12, guarantee, neighbors, "first listed", rows)
     assert rule.moves == 12 * rows * (2 if neighbors == "substituted" else 1)
-    prove_flips(guarantee, rule.ratio, rule.moves)
+    prove_coins(guarantee, rule.ratio, rule.moves)
     steeper = rule.ratio - Fraction(2, 1 << 60)
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_flips(guarantee, steeper, rule.moves)
+        prove_coins(guarantee, steeper, rule.moves)
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_flips(guarantee, rule.ratio, rule.moves + 1)
+        prove_coins(guarantee, rule.ratio, rule.moves + 1)
 
 
 def test_chances_never_fall_faster_than_the_ratio_and_never_rise() -> None:
-    rule = flips_for(3, rb.DP("0.3"), "substituted", "first listed")
+    rule = coins_for(3, rb.DP("0.3"), "substituted", "first listed")
     chances = [rule.chance(distance) for distance in range(rule.farthest + 3)]
     assert chances[0] == TOTAL
     for nearer, farther in itertools.pairwise(chances):
@@ -184,7 +186,7 @@ def test_chances_never_fall_faster_than_the_ratio_and_never_rise() -> None:
 @settings(max_examples=300, deadline=None)
 def test_chances_at_any_distance(part: int, where: float) -> None:
     """Against a logarithm with 80 digits; how far they fall in a step, exactly."""
-    rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
+    rule = PermuteAndFlip(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
     distance = int(where * rule.farthest)
     here, beside = rule.chance(distance), rule.chance(distance + 1)
     assert here * rule.ratio <= beside <= here
@@ -198,7 +200,7 @@ def test_bounds_that_leave_a_chance_open_are_refined(
     part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rainbowdp.rules.permute_and_flip.rule._PLACES", 64)
-    rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
+    rule = PermuteAndFlip(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
     for distance in (0, 1, 2, 3, 10, 100, 255, 256, 1000):
         whole = math.floor((TOTAL - rule.least) * rule.ratio**distance)
         assert rule.chance(distance) == whole + rule.least
@@ -206,7 +208,7 @@ def test_bounds_that_leave_a_chance_open_are_refined(
 
 def test_powers_that_are_whole_numbers() -> None:
     for part in (1, 2, 3):
-        rule = Flips(3, "substituted", "any leader", 1, Fraction(part, 4))
+        rule = PermuteAndFlip(3, "substituted", "any leader", 1, Fraction(part, 4))
         for distance in range(200):
             whole = math.floor((TOTAL - rule.least) * rule.ratio**distance)
             assert rule.chance(distance) == whole + rule.least
@@ -225,7 +227,7 @@ def test_a_clear_winner_is_all_but_certain(answers: int, rows: int, epsilon: str
     assert least > 1 - 1e-9
 
 
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("ties", Ties)
 def test_draws_follow_the_row(ties: Ties, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(7)
     monkeypatch.setattr("secrets.randbits", rng.getrandbits)
@@ -243,7 +245,7 @@ def test_draws_follow_the_row(ties: Ties, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_coin_shows_heads_for_as_many_numbers_as_its_chance_says(
     above: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rule = flips_for(2, rb.DP(1), "substituted", "first listed")
+    rule = coins_for(2, rb.DP(1), "substituted", "first listed")
     seen: list[list[str]] = []
     drawn = iter([TOTAL - 1, rule.chance(7) + above])  # the leader's coin, then the other's
     monkeypatch.setattr("secrets.randbits", lambda bits: next(drawn) if bits == 127 else None)
@@ -258,7 +260,7 @@ def test_a_coin_shows_heads_for_as_many_numbers_as_its_chance_says(
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("ties", Ties)
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_it_errs_no_more_than_permute_and_flip_by_counts(
     epsilon: str, ties: Ties, neighbors: str
@@ -276,7 +278,7 @@ def test_it_errs_no_more_than_permute_and_flip_by_counts(
 
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
-@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("ties", Ties)
 def test_the_least_and_the_most_by_margin(ties: Ties, neighbors: str, rows: int) -> None:
     asked = question(3, neighbors, ties, rows)
     mechanism = flip(asked, rb.DP(1))
@@ -316,9 +318,9 @@ def test_other_coins_are_refused(change: dict[str, object], match: str) -> None:
         "rows": 1,
         "ratio": Fraction(7, 8),
     }
-    Flips(**fine)  # type: ignore[arg-type]
+    PermuteAndFlip(**fine)  # type: ignore[arg-type]
     with pytest.raises(rb.InvalidMechanism, match=match):
-        Flips(**fine | change)  # type: ignore[arg-type]
+        PermuteAndFlip(**fine | change)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -341,7 +343,7 @@ def test_coins_are_for_their_own_question(other: rb.Winner | rb.Quantile) -> Non
 @pytest.mark.parametrize("place", [(1, 2), {"x": 1}, {"x": 1, "y": -1}, {"x": 1, "y": 1.0}])
 def test_other_places_are_refused(place: object) -> None:
     with pytest.raises(NoPlace):
-        flips_for(2, rb.DP(1), "substituted", "first listed").weights(place, ("x", "y"))
+        coins_for(2, rb.DP(1), "substituted", "first listed").weights(place, ("x", "y"))
 
 
 def test_a_file_is_small_and_proves_itself(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 import reference
-from rainbowdp.exact.mechanism import LONGEST
+from rainbowdp.exact.steps import LONGEST
 from rainbowdp.rules.proximity.build import proximity_holds, proximity_weights
 
 TOTAL = 1 << 64

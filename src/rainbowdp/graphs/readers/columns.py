@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
-from rainbowdp.tables.query import quoted
+from rainbowdp.storage.sql import quoted
 
 if TYPE_CHECKING:
     import duckdb

@@ -21,7 +21,7 @@ import numpy as np
 
 from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidMechanism
-from rainbowdp.exact.proof import lines_of
+from rainbowdp.guarantees.closeness import lines_of
 from rainbowdp.guarantees.dp import DP
 
 TOTAL = 1 << 52  # every integer up to this is a float

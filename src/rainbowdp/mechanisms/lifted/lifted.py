@@ -9,7 +9,7 @@ them. Choose s(b) > 0 for every border dataset b. With E = e^ε let
     p_v(d) = R_v(d)  for v ≠ w(d),       p_w(d) = 1 − Σ_{v≠w} R_v(d).
 
 **Lemma.** If s(b) + Σ_{v≠w} R_v(b) ≥ 1 on the border ("covered") and Σ_{v≠w} R_v ≤ E/(1+E)
-everywhere, this is ε-private. *Proof.* By definition R_v changes by at most the factor E between
+everywhere, this is ε-private. *Check.* By definition R_v changes by at most the factor E between
 neighbors where v is not true. Let Y, Y′ be the losing masses Σ_{v≠w} R_v at neighbors d, d′.
 Same true answer: Y ≥ Y′/E, so E·Y′ − Y ≤ (E − 1/E)·Y′ ≤ E − 1, which is 1 − Y ≤ E(1 − Y′).
 Different ones: p_w(d) = 1 − Y ≤ s(d) ≤ E·R_w(d′), as d is covered and d′ one step away; and back
@@ -49,8 +49,8 @@ from rainbowdp.errors import (
     InvalidGuarantee,
     InvalidMechanism,
 )
-from rainbowdp.exact.mechanism import ExactRow
-from rainbowdp.exact.proof import Proof
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.rows import ExactRow
 from rainbowdp.graphs.engines import plain
 from rainbowdp.graphs.engines.sweep import spread
 from rainbowdp.graphs.graph import RainbowGraph
@@ -98,11 +98,16 @@ class Lifted(Mechanism):
             )
         self.weights, index = _distinct(weights)
         self.weights.flags.writeable = False
-        super().__init__(graph, self.weights / TOTAL, index, guarantee)
+        super().__init__(graph, self.weights / TOTAL, index, guarantee, name="lifted")
         edges = graph.edge_count
         statement = f"{edges} edges between rows with total weight {TOTAL}"
-        self.proof = Proof(guarantee, edges, statement)
+        self._proof = Check.proved(guarantee, edges, statement)
         self.rounds, self.change, self.relieved = rounds, change, relieved
+
+    @property
+    def proof(self) -> Check:
+        """The proof on every edge, in the units of the grid."""
+        return self._proof
 
     def at(self, dataset: Dataset) -> ExactRow:
         """The exact row of ``dataset``."""

@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Floats, Integers, Weights
+from rainbowdp.answering.worlds import optimal
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, RainbowError
-from rainbowdp.exact.mechanism import BITS, ExactMechanism, Ladders
-from rainbowdp.exact.proof import first_violation, promise_of
+from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.steps import BITS
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
+from rainbowdp.guarantees.closeness import first_violation, promise_of
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
-from rainbowdp.mechanisms.optimal import optimal
 from rainbowdp.mechanisms.unrestricted.envelope import (
     FixedRows,
     fixed_rows,
@@ -38,6 +39,7 @@ from rainbowdp.mechanisms.unrestricted.envelope import (
 )
 from rainbowdp.mechanisms.unrestricted.polytope import Polytope, merge_equal, private_table
 from rainbowdp.numeric.linear_programs import Progress, Solver, terminal_progress
+from rainbowdp.rules.homogeneous.rule import Homogeneous
 
 GAP = 1e-7  # the largest relative gap that is called optimal
 MOST_MIXING = 2.0**-10  # fixed rows that need more repair than this are refused
@@ -119,8 +121,7 @@ class Programmed:
     @cached_property
     def exact_objective(self) -> Fraction:
         """The utility of ``exact()``, of which nothing is rounded but the worths themselves."""
-        rule = self._exact.rule
-        assert isinstance(rule, Ladders)
+        exact, answers = self.exact(), self.mechanism.graph.answers
         total = Fraction(0)
         numbers, group = np.unique(self.mechanism.index, return_inverse=True)
         scale = float(np.abs(self.worth).max()) or 1.0
@@ -128,7 +129,7 @@ class Programmed:
             [np.bincount(group, column, len(numbers)) for column in (self.worth / scale).T], axis=1
         )
         for number, worths in zip(numbers, summed, strict=True):
-            weights = rule.rows[int(number)][0]
+            weights = exact.rule.weights((int(number), 0), answers)
             pairs = zip(worths, weights, strict=True)
             total += sum((Fraction(float(w)) * weight for w, weight in pairs), Fraction(0))
         return total * Fraction(scale) / (1 << BITS)
@@ -371,7 +372,7 @@ def exact_rows(mechanism: Mechanism) -> ExactMechanism:
     """The rows of any mechanism in integers, mixed with the uniform row just enough to be proved.
 
     The weight is the smallest 2^-k; more than 2^-10 is refused. Made means proved: the proof is
-    ``proof.prove_ladders`` over every two rows that stand on neighbors.
+    that of homogeneous rules, over every two rows that stand on neighbors.
     """
     guarantee = mechanism.guarantee
     if guarantee is None:
@@ -390,7 +391,7 @@ def exact_rows(mechanism: Mechanism) -> ExactMechanism:
             return ExactMechanism(
                 guarantee,
                 graph.answers,
-                Ladders({n: (row,) for n, row in enumerate(mixed)}, {}, tuple(pairs)),
+                Homogeneous({n: (row,) for n, row in enumerate(mixed)}, {}, tuple(pairs)),
                 mixing=Fraction(0) if k is None else Fraction(1, 1 << k),
                 locate=lambda dataset: (int(mechanism.index[graph.position(dataset)]), 0),
             )

@@ -17,21 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from rainbowdp.errors import InvalidFile, RainbowError
-from rainbowdp.exact.files import (
-    describe_guarantee,
-    describe_table,
-    read,
-    restore_guarantee,
-    restore_table,
-    write,
-)
+from rainbowdp.exact.rule import Progress
+from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.numeric.linear_programs import terminal_progress
 from rainbowdp.numeric.quantity import exact
-from rainbowdp.rules.margin_table.build import Progress, make_table, shape_for
+from rainbowdp.questions.relations import Neighbors, Ties
+from rainbowdp.rules.margin_table.program import make_table, shape_for
 from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.rule import MarginTable
-from rainbowdp.rules.margin_table.shape import Ties
+from rainbowdp.storage.documents import read_document, write_document
 
 FORMAT = "rainbowdp margin table"
 VERSION = 4  # of the way tables are made and proved
@@ -41,7 +36,7 @@ _kept: dict[str, tuple[MarginTable, Fraction]] = {}
 
 
 def fetch_table(
-    answers: int, guarantee: DP, neighbors: str, ties: Ties, progress: Progress | None = None
+    answers: int, guarantee: DP, neighbors: Neighbors, ties: Ties, progress: Progress | None = None
 ) -> tuple[MarginTable, Fraction]:
     """The proved table of a shape and its mixing: from memory, from disk, or made and kept.
 
@@ -58,7 +53,7 @@ def fetch_table(
     if key in _kept:
         return _kept[key]
     path = cache_folder() / f"{key}.json"
-    found = _from_disk(path, wanted) if path.exists() else None
+    found = _from_disk(path, wanted, guarantee) if path.exists() else None
     if found is None:
         say = progress or terminal_progress(f"making a margin table for {answers} answers")
         found = make_table(answers, guarantee, neighbors, ties, say)
@@ -76,18 +71,18 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rainbowdp"
 
 
-def _from_disk(path: Path, wanted: dict[str, Any]) -> tuple[MarginTable, Fraction] | None:
+def _from_disk(
+    path: Path, wanted: dict[str, Any], guarantee: DP
+) -> tuple[MarginTable, Fraction] | None:
     try:
-        content = read(path, FORMAT, VERSION)
+        content = read_document(path, FORMAT, VERSION)
         if content["wanted"] != wanted:
             raise InvalidFile(f"a kept table must be for {wanted}, got {content['wanted']}")
-        table = restore_table(content)
-        guarantee = restore_guarantee(wanted["guarantee"])
-        assert isinstance(guarantee, DP)
+        table = MarginTable.restore(content)
         shape = shape_for(wanted["answers"], guarantee.epsilon, wanted["neighbors"], wanted["ties"])
         if table.shape != shape:
             raise InvalidFile(f"a kept table must have the knots {shape.knots}, got others")
-        prove_table(guarantee, table)
+        prove_table(guarantee, table.shape, table.total, table.rows)
         return table, exact(content["mixing"], "mixing", InvalidFile)
     except (RainbowError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         _say(f"A margin table is made again, as the kept one is of no use: {error}")
@@ -100,11 +95,11 @@ def _to_disk(path: Path, wanted: dict[str, Any], table: MarginTable, mixing: Fra
         "version": VERSION,
         "wanted": wanted,
         "mixing": str(mixing),
-        **describe_table(table),
+        **table.describe(),
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write(content, path)
+        write_document(content, path)
     except (OSError, InvalidFile) as error:
         _say(f"A margin table is not kept for the next time: {error}")
 

@@ -35,10 +35,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rainbowdp.aliases import Weights
 from rainbowdp.errors import InvalidMechanism
-from rainbowdp.exact.proof import Proof, check_rows, lines_of
+from rainbowdp.exact.check import Check
+from rainbowdp.guarantees.closeness import check_rows, lines_of
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.rules.margin_table.rule import MarginTable
 from rainbowdp.rules.margin_table.shape import Shape
 
 Corner: TypeAlias = tuple[int, ...]
@@ -49,52 +50,52 @@ _CLEAR = 2.0**-40
 _BITS = 128  # of a share
 _BLOCK = 1 << 16  # corners compared at once
 _MOST_ANSWERS, _LEAST, _MOST = 9, Fraction(1, 1 << 50), 1 << 900
-_remembered: dict[str, Proof] = {}
+_remembered: dict[str, Check] = {}
 
 
-def prove_table(guarantee: Guarantee, table: MarginTable, *, exactly: bool = False) -> Proof:
-    """The table keeps (ε,δ) for votes of every size, or the pair of rows that refutes it.
+def prove_table(
+    guarantee: Guarantee,
+    shape: Shape,
+    total: int,
+    stored: tuple[Weights, ...],
+    *,
+    exactly: bool = False,
+) -> Check:
+    """The rows keep (ε,δ) for votes of every size, or the pair of them that refutes it.
 
     What was proved before is remembered by its digest.
     """
-    digest = digest_of(guarantee, table)
+    digest = hashlib.sha256(repr((lines_of(guarantee), shape, total, stored)).encode()).hexdigest()
     if digest in _remembered and not exactly:
         return _remembered[digest]
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(f"a margin table needs an (ε,δ) guarantee, got {guarantee}")
-    shape = table.shape
-    if any(len(row) != shape.answers for row in table.rows):
+    if any(len(row) != shape.answers for row in stored):
         raise InvalidMechanism(f"a row of a margin table must have {shape.answers} weights")
-    if check_rows(table.rows) != table.total:
-        raise InvalidMechanism(f"the rows of a margin table must sum to {table.total}")
-    _check_range(table)
-    rows = _Rows(shape, np.array(table.rows, dtype=object))
+    if check_rows(stored) != total:
+        raise InvalidMechanism(f"the rows of a margin table must sum to {total}")
+    _check_range(shape, total)
+    rows = _Rows(shape, np.array(stored, dtype=object))
     rows.check_equal_gaps()
     ((ratio, delta),) = lines_of(guarantee)
     corners = 0
     for case in _cases(shape):
-        corners += case.compare(rows, ratio, delta * table.total, exactly)
-    statement = f"{corners} corners of a margin table with total weight {table.total}"
-    return _remembered.setdefault(digest, Proof(guarantee, corners, statement))
+        corners += case.compare(rows, ratio, delta * total, exactly)
+    statement = f"{corners} corners of a margin table with total weight {total}"
+    return _remembered.setdefault(digest, Check.proved(guarantee, corners, statement))
 
 
-def _check_range(table: MarginTable) -> None:
+def _check_range(shape: Shape, total: int) -> None:
     """Refuse a table for which doubles would overflow or underflow.
 
     A share that is not 0 is at least (1 − r)·r^farthest, so a weight at least 2^-800.
     """
-    shape = table.shape
     small = min(shape.ratio**shape.farthest, 1 - shape.ratio)
-    if shape.answers > _MOST_ANSWERS or small < _LEAST or table.total > _MOST:
+    if shape.answers > _MOST_ANSWERS or small < _LEAST or total > _MOST:
         raise InvalidMechanism(
             f"a margin table can be proved for up to {_MOST_ANSWERS} answers where ratio^farthest "
             "and 1 − ratio are at least 2^-50 and the total at most 2^900"
         )
-
-
-def digest_of(guarantee: Guarantee, table: MarginTable) -> str:
-    """SHA-256 of all that a proof depends on."""
-    return hashlib.sha256(repr((lines_of(guarantee), table)).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A table holds integer rows at a few knots; between them a row is blended in exact integers, linear
 in r^gap for each gap. One record more or less multiplies r^gap by a constant. So on every piece
 between knots the condition of privacy is linear in each r^gap, and holds everywhere when it holds
-at the ends of the pieces: finitely many pairs of rows, which ``table_proof`` checks.
+at the ends of the pieces: finitely many pairs of rows, which ``proof`` checks.
 """
 
 from __future__ import annotations
@@ -11,36 +11,44 @@ from __future__ import annotations
 import itertools
 import secrets
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rainbowdp.aliases import Answer, Floats, Weights
-from rainbowdp.errors import InvalidMechanism, NoPlace
-from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.rules.margin_table.shape import Knots, Shape, standing
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
+from rainbowdp.errors import InvalidFile, InvalidMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.rule import Key, Rule
+from rainbowdp.exact.votes import chances_of_a_vote, counts_key, counts_of, must_be_that_vote
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.numeric.quantity import exact
+from rainbowdp.questions import Question
+from rainbowdp.questions.relations import Ties
+from rainbowdp.questions.votes import standing
+from rainbowdp.rules.margin_table.proof import prove_table
+from rainbowdp.rules.margin_table.shape import Knots, Shape
 
-MOST_ANSWERS = 6
-EPSILONS = (0.01, 4.0)
 _PLACES = 128  # binary places of a uniform number that are drawn at first
 
 
-def has_table(answers: int, guarantee: Guarantee) -> bool:
-    """Whether a margin table can be made: 2 to 6 answers, (ε,δ) with ε from 0.01 to 4."""
-    return (
-        2 <= answers <= MOST_ANSWERS
-        and isinstance(guarantee, DP)
-        and EPSILONS[0] <= guarantee.epsilon <= EPSILONS[1]
-        and guarantee.delta < 1
-    )
-
-
 @dataclass(frozen=True)
-class MarginTable:
-    """Integer rows over a shape's states, leader first; each sums to ``total``."""
+class MarginTable(Rule):
+    """Integer rows over a shape's states; the key is the counts of all answers.
+
+    Parameters
+    ----------
+    shape
+        What the table is about and where it has rows.
+    total
+        The sum of each row.
+    rows
+        A row for each state of the shape, the leader first.
+
+    """
+
+    kind: ClassVar[str] = "margin-table"
 
     shape: Shape
     total: int
@@ -79,44 +87,60 @@ class MarginTable:
         beside = self._blend((*knots, other), axes[1:])
         return tuple([near * a + far * b for a, b in zip(row, beside, strict=True)])
 
-    def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
-        """The row where the answers have the counts ``place``."""
-        order, gaps = self._standing(place, answers)
+    def must_fit(
+        self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
+    ) -> None:
+        """Refuse all but a vote of the table's size, relation and ties, one record a person."""
+        must_be_that_vote(
+            answers,
+            neighbors,
+            question,
+            size=self.shape.answers,
+            relation=self.shape.neighbors,
+            ties=self.shape.ties,
+            rows=1,
+        )
+
+    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+        """Compare the rows at every corner of the pieces between knots, exactly."""
+        return prove_table(guarantee, self.shape, self.total, self.rows)
+
+    def key(self, question: Question, counted: Dataset) -> Key:
+        """The counts of all answers."""
+        return counts_key(question, counted)
+
+    def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
+        """The row where the answers have the counts ``key``."""
+        order, gaps = standing(counts_of(key, answers), self.shape.ties)
         row = self.at_gaps(gaps)
         return tuple([weight for _, weight in sorted(zip(order, row, strict=True))])
 
-    def draw(self, place: Any, answers: Sequence[Answer]) -> Answer:
-        """One answer where they have the counts ``place``, from the system's randomness.
+    def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
+        """Draw a knot beside each gap, then an answer from the row there.
 
         A blended row is a mixture: to choose one of the knots around each gap by their shares, and
         then from the row there, is to draw from it, and spares the blending.
         """
-        order, gaps = self._standing(place, answers)
-        knots = tuple([drawn_knot(self.shape, gap) for gap in gaps])
-        ends = list(itertools.accumulate(self.at_knots(knots)))
-        return answers[order[bisect_right(ends, secrets.randbelow(self.total))]]
+        order, gaps = standing(counts_of(key, answers), self.shape.ties)
 
-    def _standing(
-        self, place: Any, answers: Sequence[Answer]
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        if not isinstance(place, Mapping) or set(place) != set(answers):
-            raise NoPlace("counts of all answers", place)
-        counts = [place[answer] for answer in answers]
-        if any(type(count) is not int or count < 0 for count in counts):
-            raise NoPlace("counts that are whole numbers from 0", place)
-        return standing(counts, self.shape.ties)
+        def draw() -> Answer:
+            knots = tuple([drawn_knot(self.shape, gap) for gap in gaps])
+            ends = list(itertools.accumulate(self.at_knots(knots)))
+            return answers[order[bisect_right(ends, secrets.randbelow(self.total))]]
+
+        return draw
 
     def right_at(self, gaps: Sequence[int]) -> float:
         """How likely a right answer is at these gaps."""
         row = self.at_gaps(gaps)
-        shared = self.shape.ties == "any leader"
+        shared = self.shape.ties is Ties.ANY_LEADER
         leaders = row[0] + sum(
             w for gap, w in zip(gaps, row[1:], strict=True) if shared and not gap
         )
         return leaders / sum(row)
 
-    def rows_at(self, counts: NDArray[np.int64]) -> Floats:
-        """The rows of many votes at once, in floats: to compare mechanisms, not to release."""
+    def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
+        """The rows of many votes at once, in floats."""
         shape = self.shape
         size, last = shape.answers, len(shape.knots)
         heights = np.array([*(float(shape.ratio**knot) for knot in shape.knots), 0.0])
@@ -136,6 +160,49 @@ class MarginTable:
         np.put_along_axis(listed, order, rows, axis=1)
         return listed
 
+    def chances(self, question: Question, margin: int) -> tuple[float, float]:
+        """Whoever the nearest rival is, listed first or last."""
+        shape = self.shape
+        return chances_of_a_vote(
+            self.right_at,
+            margin,
+            answers=shape.answers,
+            neighbors=shape.neighbors,
+            ties=shape.ties,
+            rows=1,
+            farthest=shape.farthest,
+            nearest=range(shape.answers - 1),
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """The shape and the rows."""
+        shape = self.shape
+        return {
+            "shape": {
+                "answers": shape.answers,
+                "neighbors": shape.neighbors,
+                "ties": shape.ties,
+                "knots": list(shape.knots),
+                "farthest": shape.farthest,
+                "ratio": str(shape.ratio),
+                "labeled": shape.labeled,
+            },
+            "total": self.total,
+            "rows": [list(row) for row in self.rows],
+        }
+
+    @classmethod
+    def restore(cls, content: Mapping[str, Any]) -> Self:
+        """The rule that ``describe`` described."""
+        shape = dict(content["shape"])
+        whole = [shape["answers"], shape["farthest"], shape["labeled"], *shape["knots"]]
+        if any(type(number) is not int for number in whole):
+            raise InvalidFile(f"gaps of a margin table must be whole numbers, got {shape}")
+        shape["knots"] = tuple(shape["knots"])
+        shape["ratio"] = exact(shape["ratio"], "ratio", InvalidFile)
+        rows = tuple(tuple(row) for row in content["rows"])
+        return cls(Shape(**shape), content["total"], rows)
+
 
 def drawn_knot(shape: Shape, gap: int) -> int:
     """One of the knots around a gap, by their exact shares.
@@ -152,12 +219,3 @@ def drawn_knot(shape: Shape, gap: int) -> int:
     (_, near), (_, far) = shape.around(gap)
     both = near + far
     return nearer + (secrets.randbelow(both) >= (near << _PLACES) - u * both)
-
-
-def same_rows(shape: Shape, knots: Knots) -> list[tuple[int, int]]:
-    """Pairs of positions with equal weights at ``knots``: equal gaps, or a shared lead."""
-    free = [(knot, i) for i, knot in enumerate(knots, 1) if knot >= shape.labeled]
-    pairs = [(i, j) for (a, i), (b, j) in itertools.pairwise(sorted(free)) if a == b]
-    if shape.ties == "any leader":
-        pairs += [(0, i) for knot, i in free if knot == 0]
-    return pairs

@@ -1,13 +1,4 @@
-"""Where a vote stands: how far every answer is behind the leader.
-
-The *gap* of an answer is how many records it is behind. Two rules say who is right in a tie:
-
-``"first listed"``  the first listed of the answers that lead. Seen from the leader, the others are
-                    counted on around the list: *position* j is the answer j places after it. The
-                    gap of an answer listed before the leader is one less, as a tie is enough for
-                    it to lead; so the leader changes when a gap falls below 0, whoever it is.
-``"any leader"``    every answer that leads. Positions are the order of the list without the
-                    leader.
+"""What a margin table is about and where it has rows.
 
 A margin table has rows at a few gaps, its *knots*, and one row for all datasets that differ only in
 the order of gaps. Where ties go to the first listed, gaps at the first few knots (``labeled``
@@ -18,40 +9,21 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias
 
 from rainbowdp.errors import InvalidMechanism
+from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
-Ties: TypeAlias = Literal["first listed", "any leader"]
-TIES: tuple[Ties, ...] = get_args(Ties)
 Knots: TypeAlias = tuple[int, ...]  # for each position the number of a knot
 
 # Ours need an eighth of this; a file may claim anything, and must not keep us busy for ever.
 _MOST_STATES = 1 << 17
 _MOST_BITS = 1 << 18  # of ratio^gap
 _PLACES = 160  # binary places of ratio^gap where bounds are enough
-
-
-def standing(counts: Sequence[int], ties: Ties) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The answers by position, the leader first, and the gaps of the others.
-
-    >>> standing([4, 7, 5], "first listed")
-    ((1, 2, 0), (2, 2))
-    >>> standing([4, 7, 5], "any leader")
-    ((1, 0, 2), (3, 2))
-    """
-    most = max(counts)
-    leader = counts.index(most)
-    places = range(len(counts))
-    if ties == "any leader":
-        order = (leader, *(v for v in places if v != leader))
-        return order, tuple(most - counts[v] for v in order[1:])
-    order = (*places[leader:], *places[:leader])
-    return order, tuple(most - counts[v] - (v < leader) for v in order[1:])
 
 
 @dataclass(frozen=True)
@@ -63,7 +35,7 @@ class Shape:
     """
 
     answers: int
-    neighbors: str
+    neighbors: Neighbors
     ties: Ties
     knots: tuple[int, ...]  # without the one at infinity
     farthest: int
@@ -89,14 +61,18 @@ class Shape:
                 f"of ratio^gap, got {self.answers} answers, {len(self.knots)} knots and "
                 f"{self.farthest} as the farthest gap"
             )
-        if self.ties not in TIES or (self.ties == "any leader" and self.labeled):
-            raise InvalidMechanism(f"ties must be one of {TIES}, got {self.ties!r}")
+        ties = one_of(Ties, self.ties, "ties", InvalidMechanism)
+        neighbors = one_of(Neighbors, self.neighbors, "neighbors", InvalidMechanism)
+        object.__setattr__(self, "ties", ties)
+        object.__setattr__(self, "neighbors", neighbors)
+        if ties is Ties.ANY_LEADER and self.labeled:
+            raise InvalidMechanism(
+                f"where any leader is right no knot is labeled, got {self.labeled} of them"
+            )
         if not 0 <= self.labeled <= len(self.knots) + 1:
             raise InvalidMechanism(
                 f"labeled knots must be among the {len(self.knots) + 1} knots, got {self.labeled}"
             )
-        if self.neighbors not in ("substituted", "added or removed"):
-            raise InvalidMechanism(f"neighbors must be stated, got {self.neighbors!r}")
 
     @cached_property
     def states(self) -> dict[Knots, int]:
@@ -176,3 +152,11 @@ class Shape:
                 low, high = low * least >> _PLACES, (high * most >> _PLACES) + 1
             exponent >>= 1
         return low, high
+
+    def same_rows(self, knots: Knots) -> list[tuple[int, int]]:
+        """Pairs of positions with equal weights at ``knots``: equal gaps, or a shared lead."""
+        free = [(knot, i) for i, knot in enumerate(knots, 1) if knot >= self.labeled]
+        pairs = [(i, j) for (a, i), (b, j) in itertools.pairwise(sorted(free)) if a == b]
+        if self.ties is Ties.ANY_LEADER:
+            pairs += [(0, i) for knot, i in free if knot == 0]
+        return pairs

@@ -21,14 +21,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from rainbowdp.errors import InvalidMechanism
-from rainbowdp.exact.proof import Proof, lines_of
+from rainbowdp.exact.check import Check
+from rainbowdp.guarantees.closeness import lines_of
 from rainbowdp.guarantees.dp import DP, Guarantee
 
 _MOST_TERMS = 1_000_000  # of the sums over all states; more is refused
 _GRID = 1 << 96  # probabilities of losers are rounded up to this
 
 
-def prove_ordered(guarantee: Guarantee, answers: int, total: int, steps: Sequence[int]) -> Proof:
+def prove_ordered(guarantee: Guarantee, answers: int, total: int, steps: Sequence[int]) -> Check:
     """The weights keep ε between any two tables that differ in one record."""
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(f"ordered bins need an (ε,δ) guarantee, got {guarantee}")
@@ -53,7 +54,7 @@ def prove_ordered(guarantee: Guarantee, answers: int, total: int, steps: Sequenc
             )
         far = _far_in_a_fault(ratio, answers, total, steps, nearest)
         if far is None:
-            return Proof(guarantee, states, f"{states} states of {answers} ordered bins")
+            return Check.proved(guarantee, states, f"{states} states of {answers} ordered bins")
         if far == 0 or nearest >= len(steps):
             raise InvalidMechanism(
                 f"ordered bins must keep {guarantee}, but the losers have too much"

@@ -12,47 +12,68 @@ summed over the leads x of the other edges; a bin below the true one likewise, s
 end (x ↦ −1 − x); the true bin has the rest. The sum is how crowded it would be around v, were v
 true. Alone, a bin has what proximity gives it, and never more; so the true bin is at least as
 likely here as there, and privacy asks less of ε (proof in ``docs/quantiles.md``; the part that
-depends on q and ε is checked in integers by ``ordered_proof.prove_ordered``).
+depends on q and ε is checked in integers by ``proof``).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rainbowdp.aliases import Answer, Floats, Weights
-from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NoPlace
-from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.polygons import ratio_below
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
+from rainbowdp.errors import InvalidMechanism, NoPlace
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.rule import Key, Rule
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.questions import Quantile, Question
 from rainbowdp.rules.ordered_bins.proof import prove_ordered
-
-_TOTAL = 1 << 64
-_LONGEST = 1 << 15  # weights kept; a larger margin has the last one, which stays private
 
 
 @dataclass(frozen=True)
-class Ordered:
-    """The weights g_1 ≥ g_2 ≥ … of ``total``: the rule for ordered answers."""
+class OrderedBins(Rule):
+    """The weights g_1 ≥ g_2 ≥ … of ``total``; the key is the lead of each inner edge."""
+
+    kind: ClassVar[str] = "ordered-bins"
 
     total: int
     steps: tuple[int, ...]
 
-    def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
-        """The row where the edges between the answers have the leads ``place``."""
-        if not isinstance(place, tuple) or len(place) != len(answers) - 1:
-            raise NoPlace("a lead for each edge between two answers", place)
-        if any(type(lead) is not int for lead in place) or list(place) != sorted(place):
-            raise NoPlace("leads that are rising whole numbers", place)
-        true = sum(lead < 0 for lead in place)
-        below, above = [-1 - lead for lead in place], list(place)
+    def must_fit(
+        self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
+    ) -> None:
+        """Only a quantile with one record a person has leads that move together by one."""
+        if question is None:
+            return
+        asked = (question.get("kind"), question.get("rows_per_person"))
+        if asked != ("quantile", 1):
+            raise InvalidMechanism(
+                f"ordered bins must be of a quantile with one record a person, got {dict(question)}"
+            )
+
+    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+        """Check the weights, and all states of the leads that could break the guarantee."""
+        return prove_ordered(guarantee, len(answers), self.total, self.steps)
+
+    def key(self, question: Question, counted: Dataset) -> Key:
+        """The leads of the inner edges."""
+        assert isinstance(question, Quantile)
+        return question.leads(counted)
+
+    def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
+        """The row where the edges between the answers have the leads ``key``."""
+        if not isinstance(key, tuple) or len(key) != len(answers) - 1:
+            raise NoPlace("a lead for each edge between two answers", key)
+        if any(type(lead) is not int for lead in key) or list(key) != sorted(key):
+            raise NoPlace("leads that are rising whole numbers", key)
+        true = sum(lead < 0 for lead in key)
+        below, above = [-1 - lead for lead in key], list(key)
         parts = [self._part(below, edge) for edge in range(true)]
-        parts += [self._part(above, edge) for edge in range(true, len(place))]
+        parts += [self._part(above, edge) for edge in range(true, len(key))]
         whole = math.prod(bottom for _, bottom in parts)
         losers = [whole // bottom * top for top, bottom in parts]
         return (*losers[:true], whole - sum(losers), *losers[true:])
@@ -68,8 +89,14 @@ class Ordered:
     def _step(self, lead: int) -> int:
         return self.steps[min(lead, len(self.steps) - 1)]
 
-    def rows_at(self, leads: NDArray[np.int64]) -> Floats:
-        """The rows at many leads at once, in floats: to compare mechanisms, not to release."""
+    def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
+        """The rows of many histograms at once, in floats."""
+        assert isinstance(question, Quantile)
+        rank = -(-question.q.numerator * counts.sum(axis=1) // question.q.denominator)
+        return self.rows_at_leads(counts.cumsum(axis=1)[:, :-1] - rank[:, None])
+
+    def rows_at_leads(self, leads: Integers) -> Floats:
+        """The rows at many leads at once, in floats."""
         steps = np.array(self.steps, dtype=np.float64) / self.total
         size, edges = leads.shape
         true = (leads < 0).sum(axis=1)
@@ -85,41 +112,25 @@ class Ordered:
         rows[np.arange(size), true] = 1 - rows.sum(axis=1)
         return rows
 
+    def chances(self, question: Question, margin: int) -> tuple[float, float]:
+        """Over all places where each other bin is this near or far away."""
+        far = len(self.steps) + margin
+        near = -margin, margin - 1
+        edges = len(question.answers) - 1
+        places = [
+            leads
+            for leads in itertools.combinations_with_replacement((-1 - far, *near, far), edges)
+            if set(leads) & set(near)
+        ]
+        rows = self.rows_at_leads(np.array(places))
+        true = rows[np.arange(len(rows)), (np.array(places) < 0).sum(axis=1)]
+        return float(true.min()), float(true.max())
 
-def ordered_weights(answers: int, guarantee: Guarantee) -> Ordered:
-    """The rule with the least weights, or the reason there is none."""
-    if not isinstance(guarantee, DP):
-        raise InvalidGuarantee(f"ordered bins need an (ε,δ) guarantee, got {guarantee}")
-    if not ordered_holds(answers, guarantee):
-        raise InvalidGuarantee(
-            f"{answers} ordered bins need a larger epsilon, got {guarantee}; use rb.best, which "
-            "chooses what there is"
-        )
-    return _weights(guarantee)
+    def describe(self) -> dict[str, Any]:
+        """The weights and their total."""
+        return {"total": self.total, "steps": list(self.steps)}
 
-
-def ordered_holds(answers: int, guarantee: Guarantee) -> bool:
-    """Whether the rule is proved to be private for so many bins."""
-    return isinstance(guarantee, DP) and answers >= 2 and _is_proved(answers, guarantee)
-
-
-@cache
-def _is_proved(answers: int, guarantee: DP) -> bool:
-    rule = _weights(guarantee)
-    try:
-        prove_ordered(guarantee, answers, rule.total, rule.steps)
-    except InvalidMechanism:
-        return False
-    return True
-
-
-def _weights(guarantee: DP) -> Ordered:
-    """From ⌈G/e^ε⌉ each weight is the least that a factor of e^ε allows, rounded up."""
-    ratio = ratio_below(guarantee)
-    steps = [_TOTAL]
-    while len(steps) <= _LONGEST:
-        following = -(-steps[-1] * ratio.denominator // ratio.numerator)
-        if following == steps[-1]:
-            break
-        steps.append(following)
-    return Ordered(_TOTAL, tuple(steps[1:] or steps))
+    @classmethod
+    def restore(cls, content: Mapping[str, Any]) -> Self:
+        """The rule that ``describe`` described."""
+        return cls(content["total"], tuple(content["steps"]))

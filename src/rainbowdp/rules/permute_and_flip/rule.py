@@ -1,4 +1,4 @@
-"""Permute-and-flip for a vote in integers: any number of answers, any ε, in closed form.
+"""Coins for a vote in integers: any number of answers, any ε, in closed form.
 
 Every answer has a *coin* whose chance falls with its distance behind the leader; the leader's coin
 always shows heads. The answers whose coins show heads are drawn among with equal chances. That is
@@ -17,36 +17,60 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rainbowdp.aliases import Answer, Floats, Weights
-from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NoPlace
-from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.polygons import ratio_below
-from rainbowdp.numeric.quantity import ball, dyadic, precision
-from rainbowdp.rules.margin_table.shape import TIES, Ties
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
+from rainbowdp.errors import InvalidFile, InvalidMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.rule import Key, Rule
+from rainbowdp.exact.votes import chances_of_a_vote, counts_key, counts_of, must_be_that_vote
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.numeric.coins import first_heads
+from rainbowdp.numeric.powers import Bounds, floor_of_power, power_tables
+from rainbowdp.numeric.quantity import exact
+from rainbowdp.questions import Question
+from rainbowdp.questions.relations import Neighbors, Ties, one_of
+from rainbowdp.rules.permute_and_flip.proof import prove_coins
 
-Bounds: TypeAlias = tuple[int, int]
+GRID = 1 << 60  # ratios are multiples of 1/GRID
 
 _BITS = 127
 _TOTAL = 1 << _BITS
-_GRID = 1 << 60  # ratios are multiples of 1/_GRID
 _PLACES = 256  # binary places of powers, where these are enough
+_FIRST, _REST = 31, 96  # places of a coin's uniform number that are drawn at first, and afterwards
+_MANY = 12  # coins that are quicker to flip together
+_LARGEST = 1 << 62  # distance that is counted in 64 bits
 
 
 @dataclass(frozen=True)
-class Flips:
-    """Coins for a vote over ``answers`` answers where a person has up to ``rows`` records."""
+class PermuteAndFlip(Rule):
+    """Coins for a vote; the key is the counts of all answers.
+
+    Parameters
+    ----------
+    answers
+        How many answers there are.
+    neighbors
+        What one change is.
+    ties
+        Who is right in a tie.
+    rows
+        How many records one person may have.
+    ratio
+        By which the chance of a coin falls for each step behind the leader.
+
+    """
+
+    kind: ClassVar[str] = "permute-and-flip"
 
     answers: int
-    neighbors: str
+    neighbors: Neighbors
     ties: Ties
     rows: int
     ratio: Fraction
@@ -56,11 +80,11 @@ class Flips:
             raise InvalidMechanism(
                 f"coins need answers and rows from 1, got {self.answers!r} and {self.rows!r}"
             )
-        if self.ties not in TIES:
-            raise InvalidMechanism(f"ties must be one of {TIES}, got {self.ties!r}")
-        if self.neighbors not in ("substituted", "added or removed"):
-            raise InvalidMechanism(f"neighbors must be stated, got {self.neighbors!r}")
-        if not 0 < self.ratio < 1 or _GRID % self.ratio.denominator:
+        ties = one_of(Ties, self.ties, "ties", InvalidMechanism)
+        neighbors = one_of(Neighbors, self.neighbors, "neighbors", InvalidMechanism)
+        object.__setattr__(self, "ties", ties)
+        object.__setattr__(self, "neighbors", neighbors)
+        if not 0 < self.ratio < 1 or GRID % self.ratio.denominator:
             raise InvalidMechanism(
                 "a ratio of chances must be between 0 and 1 and a multiple of 2^-60, got another"
             )
@@ -68,12 +92,12 @@ class Flips:
     @property
     def parts(self) -> int:
         """In how many parts of a record distances are counted."""
-        return self.answers if self.ties == "first listed" else 1
+        return self.answers if self.ties is Ties.FIRST_LISTED else 1
 
     @property
     def moves(self) -> int:
         """By how much one person can move all scores together."""
-        return self.parts * self.rows * (2 if self.neighbors == "substituted" else 1)
+        return self.parts * self.rows * (2 if self.neighbors is Neighbors.SUBSTITUTED else 1)
 
     @cached_property
     def least(self) -> int:
@@ -91,18 +115,42 @@ class Flips:
         if distance >= self.farthest:
             return self.least
         above, places, tables = _TOTAL - self.least, _PLACES, self._tables
-        while (found := _floor(tables, distance, above, places)) is None:
+        while (found := floor_of_power(tables, distance, above, places)) is None:
             places *= 2
-            tables = _tables(self.ratio, self.farthest, places)
+            tables = power_tables(self.ratio, self.farthest, places)
         return found + self.least
 
     @cached_property
     def _tables(self) -> list[list[Bounds]]:
-        return _tables(self.ratio, self.farthest, _PLACES)
+        return power_tables(self.ratio, self.farthest, _PLACES)
 
-    def weights(self, place: Any, answers: Sequence[Answer]) -> Weights:
-        """The row where the answers have the counts ``place``."""
-        return self._row([self.chance(distance) for distance in self._distances(place, answers)])
+    def must_fit(
+        self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
+    ) -> None:
+        """Refuse all but a vote of this size and relation, these ties and rows a person."""
+        must_be_that_vote(
+            answers,
+            neighbors,
+            question,
+            size=self.answers,
+            relation=self.neighbors,
+            ties=self.ties,
+            rows=self.rows,
+        )
+
+    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+        """One inequality, from the ratio and what one person can move."""
+        return prove_coins(
+            guarantee, self.ratio, self.answers, self.neighbors, self.ties, self.rows
+        )
+
+    def key(self, question: Question, counted: Dataset) -> Key:
+        """The counts of all answers."""
+        return counts_key(question, counted)
+
+    def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
+        """The row where the answers have the counts ``key``."""
+        return self._row([self.chance(distance) for distance in self._distances(key, answers)])
 
     def _row(self, chances: Sequence[int]) -> Weights:
         """The row of these chances: integers of the total lcm(1, …, q)·2^(127q).
@@ -125,41 +173,84 @@ class Flips:
             row.append(chance * integral)
         return tuple(row)
 
-    def draw(self, place: Any, answers: Sequence[Answer]) -> Answer:
-        """One answer where they have the counts ``place``, from the system's randomness."""
-        distances = self._distances(place, answers)
-        heads = [
-            answer
-            for answer, distance in zip(answers, distances, strict=True)
-            if secrets.randbits(_BITS) < self.chance(distance)
-        ]
-        return secrets.choice(heads)
+    def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
+        """Flip a coin for each answer, and draw among the heads, all alike."""
+        distances = self._distances(key, answers)
 
-    def _distances(self, place: Any, answers: Sequence[Answer]) -> list[int]:
-        if not isinstance(place, Mapping) or set(place) != set(answers):
-            raise NoPlace("counts of all answers", place)
-        counts = [place[answer] for answer in answers]
-        if any(type(count) is not int or count < 0 for count in counts):
-            raise NoPlace("counts that are whole numbers from 0", place)
-        delay = int(self.ties == "first listed")
+        def draw() -> Answer:
+            heads = self._heads(distances)
+            return answers[heads[secrets.randbelow(len(heads))]]
+
+        return draw
+
+    def _distances(self, key: Key, answers: Sequence[Answer]) -> list[int]:
+        counts = counts_of(key, answers)
+        delay = int(self.ties is Ties.FIRST_LISTED)
         scores = [self.parts * count - delay * number for number, count in enumerate(counts)]
         most = max(scores)
         return [most - score for score in scores]
 
+    def _heads(self, distances: Sequence[int]) -> list[int]:
+        """The numbers of the coins that show heads, one coin for each distance.
+
+        A coin shows heads where a uniform number of 127 places is below its chance. Its first 31
+        places are drawn for all coins at once and compared with bounds of the chance; for the few
+        that this leaves open the other 96 places are drawn, and the chance itself decides.
+        """
+        if len(distances) < _MANY or self.farthest > _LARGEST:
+            return [
+                number
+                for number, distance in enumerate(distances)
+                if secrets.randbits(_BITS) < self.chance(distance)
+            ]
+        drawn = np.frombuffer(secrets.token_bytes(4 * len(distances)), dtype=np.uint32) >> 1
+        low, high = self._chance_bounds(np.array([min(d, self.farthest) for d in distances]))
+        heads = drawn < low
+        for number in np.flatnonzero(~heads & (drawn < high)).tolist():
+            whole = int(drawn[number]) << _REST | secrets.randbits(_REST)
+            heads[number] = whole < self.chance(distances[number])
+        found: list[int] = np.flatnonzero(heads).tolist()
+        return found
+
+    def _chance_bounds(self, distances: Integers) -> tuple[Integers, Integers]:
+        """For each distance L and H with L·2^96 ≤ chance ≤ H·2^96.
+
+        With P = ratio^distance the chance is ⌊(T − C)·P⌋ + C, which is at least T·P − 1 and at
+        most T·P + C, where 1 and C are below 2^96, one unit of a bound.
+        """
+        low = high = np.full(len(distances), 1 << _FIRST, dtype=np.int64)
+        for place, (least, most) in enumerate(self._coarse):
+            digits = distances >> 8 * place & 255
+            low = low * least[digits] >> _FIRST
+            high = (high * most[digits] >> _FIRST) + 1
+        return low - 1, high + 1
+
+    @cached_property
+    def _coarse(self) -> list[tuple[Integers, Integers]]:
+        """The tables of powers in 31 places, rounded outwards."""
+        shift = _PLACES - _FIRST
+        return [
+            (
+                np.array([least >> shift for least, _ in powers], dtype=np.int64),
+                np.array([-(-most >> shift) for _, most in powers], dtype=np.int64),
+            )
+            for powers in self._tables
+        ]
+
     def right_at(self, gaps: Sequence[int]) -> float:
         """How likely a right answer is at these gaps (see ``standing``)."""
-        delays = range(1, self.answers) if self.ties == "first listed" else [0] * len(gaps)
+        delays = range(1, self.answers) if self.ties is Ties.FIRST_LISTED else [0] * len(gaps)
         behind = [self.parts * gap + delay for gap, delay in zip(gaps, delays, strict=True)]
         distances = np.array([[0.0, *map(float, behind)]])
-        row = flipped(self._in_floats(distances))
+        row = first_heads(self._in_floats(distances))
         return float(row[distances == 0].sum())
 
-    def rows_at(self, counts: NDArray[np.int64]) -> Floats:
-        """The rows of many votes at once, in floats: to compare mechanisms, not to release."""
-        delays = np.arange(self.answers) if self.ties == "first listed" else 0
+    def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
+        """The rows of many votes at once, in floats."""
+        delays = np.arange(self.answers) if self.ties is Ties.FIRST_LISTED else 0
         gaps = (counts.max(axis=1, keepdims=True) - counts).astype(np.float64)
         behind = self.parts * gaps + delays
-        return flipped(self._in_floats(behind - behind.min(axis=1, keepdims=True)))
+        return first_heads(self._in_floats(behind - behind.min(axis=1, keepdims=True)))
 
     def _in_floats(self, distances: Floats) -> Floats:
         rate = math.log1p(float(self.ratio - 1))
@@ -167,82 +258,33 @@ class Flips:
         chances: Floats = (1 - floor) * np.exp(rate * distances) + floor
         return chances
 
-
-def flips_for(
-    answers: int, guarantee: Guarantee, neighbors: str, ties: Ties, rows: int = 1
-) -> Flips:
-    """The coins with the least chances that keep the guarantee."""
-    if not isinstance(guarantee, DP):
-        raise InvalidGuarantee(f"permute-and-flip needs an (ε,δ) guarantee, got {guarantee}")
-    some = Flips(answers, neighbors, ties, rows, Fraction(1, 2))
-    ratio = _root_above(1 / ratio_below(guarantee), some.moves)
-    if ratio >= 1:
-        raise InvalidGuarantee(
-            f"permute-and-flip over {answers} answers needs a larger epsilon, got {guarantee}"
+    def chances(self, question: Question, margin: int) -> tuple[float, float]:
+        """Whoever is listed later gains, so the first and the last position of a rival tell."""
+        return chances_of_a_vote(
+            self.right_at,
+            margin,
+            answers=self.answers,
+            neighbors=self.neighbors,
+            ties=self.ties,
+            rows=self.rows,
+            farthest=self.farthest,
+            nearest={0, self.answers - 2},
         )
-    return Flips(answers, neighbors, ties, rows, ratio)
 
+    def describe(self) -> dict[str, Any]:
+        """What the coins are made of."""
+        return {
+            "coins": {
+                "answers": self.answers,
+                "neighbors": self.neighbors,
+                "ties": self.ties,
+                "rows": self.rows,
+                "ratio": str(self.ratio),
+            }
+        }
 
-def flipped(chances: Floats) -> Floats:
-    """The rows of permute-and-flip for rows of chances of which the largest are 1, in floats.
-
-    The integrand is a polynomial of degree q − 1, so Gauss–Legendre with ⌈q/2⌉ nodes is exact,
-    and as every term is positive, right to a few ulps for any number of answers.
-    """
-    size = chances.shape[1]
-    nodes, shares = _nodes((size + 1) // 2)
-    rows = np.zeros_like(chances)
-    for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
-        rows += share * _product_of_others(1 - node * chances)
-    return chances * rows
-
-
-@lru_cache(maxsize=16)
-def _nodes(count: int) -> tuple[Floats, Floats]:
-    nodes, shares = np.polynomial.legendre.leggauss(count)
-    return nodes, shares
-
-
-def _product_of_others(factors: Floats) -> Floats:
-    """Π_{i≠v} of each row, by products from both sides: no division by what may be tiny."""
-    ones = np.ones((len(factors), 1))
-    before = np.cumprod(np.concatenate([ones, factors[:, :-1]], axis=1), axis=1)
-    after = np.cumprod(np.concatenate([ones, factors[:, :0:-1]], axis=1), axis=1)[:, ::-1]
-    return before * after
-
-
-def _root_above(value: Fraction, degree: int) -> Fraction:
-    """A multiple of 1/_GRID just above value^(1/degree)."""
-    with precision(256):
-        root = dyadic((ball(value) ** ball(Fraction(1, degree))).upper())
-    return Fraction(math.ceil(root * _GRID), _GRID)
-
-
-def _tables(ratio: Fraction, exponents: int, places: int) -> list[list[Bounds]]:
-    """Bounds of ratio^(digit·256^position), times 2^places: for each position all 256 digits."""
-    whole = ratio.numerator * (1 << places) // ratio.denominator  # no rest
-    step, tables = (whole, whole), list[list[Bounds]]()
-    while len(tables) * 8 < exponents.bit_length():
-        powers = [(1 << places, 1 << places)]
-        while len(powers) < 256:
-            powers.append(_times(powers[-1], step, places))
-        tables.append(powers)
-        step = _times(powers[-1], step, places)
-    return tables
-
-
-def _floor(tables: list[list[Bounds]], exponent: int, times: int, places: int) -> int | None:
-    """⌊times·ratio^exponent⌋, or none where the bounds leave it open."""
-    found = times << places, times << places
-    for powers in tables:
-        if not exponent:
-            break
-        found = _times(found, powers[exponent & 255], places)
-        exponent >>= 8
-    low, high = found[0] >> places, found[1] >> places
-    return low if low == high else None
-
-
-def _times(one: Bounds, other: Bounds, places: int) -> Bounds:
-    """The product of two bounded numbers with so many binary places, rounded outwards."""
-    return one[0] * other[0] >> places, -(-one[1] * other[1] >> places)
+    @classmethod
+    def restore(cls, content: Mapping[str, Any]) -> Self:
+        """The rule that ``describe`` described."""
+        given = dict(content["coins"])
+        return cls(**given | {"ratio": exact(given["ratio"], "ratio", InvalidFile)})

@@ -8,19 +8,24 @@ answer has
 
 and the true answer the rest. This is (ε,δ)-private whenever q − 1 ≤ E, for any margins that are 0
 exactly at the true answer and change by at most 1 between neighbors (proof in
-``docs/theory.md``; checked in integers by ``proof.prove_margins``). Far answers cost hardly
+``docs/theory.md``; checked in integers by ``proof``). Far answers cost hardly
 anything, which is what a homogeneous boundary cannot do.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from rainbowdp.errors import InvalidGuarantee
-from rainbowdp.exact.mechanism import BITS, LONGEST, Margins
+from rainbowdp.exact.rule import Family, Progress, Rule
+from rainbowdp.exact.steps import BITS, LONGEST
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.polygons import ratio_below
+from rainbowdp.questions import Question
+from rainbowdp.rules.proximity.rule import Proximity
 
 
 def proximity_holds(answers: int, guarantee: Guarantee) -> bool:
@@ -30,17 +35,26 @@ def proximity_holds(answers: int, guarantee: Guarantee) -> bool:
     )
 
 
-def proximity_weights(answers: int, guarantee: Guarantee, total: int = 1 << BITS) -> Margins:
-    """The weights by margin in integers, or the reason there are none."""
+def why_no_proximity(answers: int, guarantee: Guarantee) -> str | None:
+    """Why the closed form is not private for so many answers, or none where it is."""
     if not isinstance(guarantee, DP):
-        raise InvalidGuarantee(f"proximity needs an (ε,δ) guarantee, got {guarantee}")
+        return f"proximity needs an (ε,δ) guarantee, got {guarantee}"
     if answers < 2:
-        raise InvalidGuarantee(f"proximity needs at least 2 answers, got {answers}")
+        return f"proximity needs at least 2 answers, got {answers}"
     if not proximity_holds(answers, guarantee):
-        raise InvalidGuarantee(
+        return (
             f"proximity over {answers} answers holds from epsilon = {math.log(answers - 1):.4f}, "
             f"got {guarantee}; use the homogeneous mechanism or a larger epsilon"
         )
+    return None
+
+
+def proximity_weights(answers: int, guarantee: Guarantee, total: int = 1 << BITS) -> Proximity:
+    """The weights by margin in integers, or the reason there are none."""
+    reason = why_no_proximity(answers, guarantee)
+    if reason is not None:
+        raise InvalidGuarantee(reason)
+    assert isinstance(guarantee, DP)
     ratio, slack = ratio_below(guarantee), guarantee.exact_delta * total
     each = slack / (answers - 1)
     steps = [_up((total - slack) / (1 + ratio))]
@@ -49,8 +63,28 @@ def proximity_weights(answers: int, guarantee: Guarantee, total: int = 1 << BITS
         if following == steps[-1]:
             break
         steps.append(following)
-    return Margins(total, tuple(steps))
+    return Proximity(total, tuple(steps))
 
 
 def _up(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
+
+
+@dataclass(frozen=True)
+class ProximityFamily(Family):
+    """Each answer has its own weight by its own margin."""
+
+    kind: ClassVar[str] = "proximity"
+    title: ClassVar[str] = "Proximity"
+    summary: ClassVar[str] = "each answer by its own distance; far rivals cost hardly anything"
+    rule: ClassVar[type[Rule]] = Proximity
+
+    def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
+        """It needs q − 1 ≤ e^ε."""
+        return why_no_proximity(len(question.answers), guarantee)
+
+    def build(
+        self, question: Question, guarantee: Guarantee, progress: Progress | None = None
+    ) -> tuple[Proximity, Fraction]:
+        """The closed form, rounded up to integers."""
+        return proximity_weights(len(question.answers), guarantee), Fraction(0)

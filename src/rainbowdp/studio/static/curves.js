@@ -5,10 +5,7 @@ import { percent } from "./numbers.js";
 import { color, themed } from "./palette.js";
 
 const HEIGHT = 230;
-const DASHES = {
-  optimal: [], proximity: [9, 4], exponential: [2, 3], "permute-and-flip": [10, 3, 2, 3],
-  "randomized response": [4, 4], printed: [1, 5], file: [14, 3],
-};
+const DASHES = [[], [9, 4], [10, 3, 2, 3], [2, 3], [6, 2, 1, 2], [4, 4], [1, 5], [14, 3]]; // by place in the list
 
 export function startCurves() {
   const charts = { growth: null, against: null };
@@ -74,7 +71,7 @@ export function startCurves() {
     const margins = shown[0].by_margin.map(([margin]) => margin);
     const lines = shown.map(({ name, title, by_margin: values }) => ({
       name: title, values: values.map(([, p]) => p), stroke: name === chosen ? accent : ink,
-      width: name === chosen ? 3 : 1.6, dash: DASHES[name], points: { show: margins.length < 3, size: 6 },
+      width: name === chosen ? 3 : 1.6, dash: DASHES[costs.findIndex((cost) => cost.name === name) % DASHES.length], points: { show: margins.length < 3, size: 6 },
     }));
     draw("against", "margin", margins, lines, margins.length - 1);
   }

@@ -26,7 +26,7 @@ export function showMechanisms(costs, chosen, matches) {
     if (missing) delete shown.dataset.error;
     else shown.dataset.error = cost.mean_error;
     label.querySelector(".bar").replaceWith(bar(missing ? 0 : cost.mean_error));
-    label.querySelector(".about").textContent = missing ? "not with this promise" : about(cost, matches);
+    label.querySelector(".about").textContent = missing ? "not with this promise" : about(cost, matches, costs[0].name);
   }
 }
 
@@ -41,9 +41,9 @@ function entry({ name, title }) {
     make("span", { class: "about" }));
 }
 
-function about(cost, matches) {
+function about(cost, matches, reference) {
   const epsilon = matches?.[cost.name];
-  const asGood = ["optimal", "file"].includes(cost.name) || epsilon === undefined ? ""
-    : epsilon === null ? "; never as good as optimal" : `; as good as optimal at ε = ${short(epsilon)}`;
+  const asGood = cost.name === reference || cost.name === "file" || epsilon === undefined ? ""
+    : epsilon === null ? `; never as good as ${reference}` : `; as good as ${reference} at ε = ${short(epsilon)}`;
   return cost.about + asGood;
 }

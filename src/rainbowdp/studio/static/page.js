@@ -14,18 +14,22 @@ import { startTheme } from "./theme.js";
 
 const PAUSE = 120; // milliseconds of rest before costs and proof are asked for
 const REST = 700; // and before what takes longest, so that it is never in the way of a moving slider
-const OURS = ["optimal", "proximity", "file"];
 
 const state = { world: null, settings: null, answer: null, costs: [], matches: null };
 const graph = startGraph((dataset) => change({ dataset }));
 window.studioGraph = graph.cy; // for the console, and for tests that click a disc
 const curves = startCurves();
 
+/** What the server says of a mechanism that it offers for this world. */
+function offer(name = state.settings.mechanism) {
+  return state.world.mechanisms.find((known) => known.name === name) ?? {};
+}
+
 function change(patch) {
   if (!state.world) return;
   state.settings = { ...state.settings, ...patch };
   if ("mechanism" in patch) chooseMechanism(patch.mechanism);
-  if ("boundary" in patch || "mechanism" in patch) setBoundary(state.settings.boundary, state.settings.mechanism === "optimal");
+  if ("boundary" in patch || "mechanism" in patch) setBoundary(state.settings.boundary, offer().boundary);
   ask({ world: state.world, settings: state.settings });
 }
 
@@ -53,8 +57,8 @@ function showAnswer(settings) {
   graph.mark(settings.dataset ?? null, found?.worst?.neighbor);
   showDataset(world, settings.dataset ?? null, rows?.[settings.dataset], found);
   curves.growth(world, answer.curves, world.datasets[settings.dataset]?.depth);
-  showRecipe(answer, OURS.includes(settings.mechanism));
-  const proving = verdict.state === "checked" && OURS.includes(settings.mechanism);
+  showRecipe(answer, offer(settings.mechanism).releasable);
+  const proving = verdict.state === "checked" && offer(settings.mechanism).releasable;
   showBadge(proving ? "proving" : verdict.state, verdict.text);
   document.documentElement.dataset.answered = JSON.stringify({ world: world.title, ...settings });
 }
@@ -85,7 +89,7 @@ function slowly(world, settings) {
   if (!state.costs.length) costs();
   timers = [setTimeout(match, REST), setTimeout(() => {
     if (state.costs.length) costs();
-    if (verdict === "checked" && OURS.includes(settings.mechanism)) {
+    if (verdict === "checked" && offer(settings.mechanism).releasable) {
       post("/api/proof", content, signal).then((proof) => showBadge(proof.state, proof.text))
         .catch((error) => { if (error.status === 422) showBadge("checked", `no exact proof: ${error.message}`); else quietly(error); });
     }
@@ -108,13 +112,13 @@ async function open(fetchWorld) {
     const world = await fetchWorld();
     if (own !== opening) return;
     Object.assign(state, { world, answer: null, costs: [], matches: null });
-    state.settings = { mechanism: "optimal", boundary: null, dataset: null, ...world.start };
+    state.settings = { mechanism: world.mechanisms[0].name, boundary: null, dataset: null, ...world.start };
     trouble("");
     graph.show(world);
     listDatasets(world);
     showLegend(world);
     setPromise(state.settings.guarantee);
-    setBoundary(state.settings.boundary, state.settings.mechanism === "optimal");
+    setBoundary(state.settings.boundary, offer().boundary);
     find("graph-note").textContent = world.note;
     await ask({ world, settings: state.settings });
   } catch (error) {

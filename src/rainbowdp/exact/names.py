@@ -1,0 +1,33 @@
+"""Names of answers and regions in JSON: text, whole numbers, and lists of such for tuples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rainbowdp.errors import InvalidFile
+
+
+def name_to_json(value: Any) -> Any:
+    """A name in JSON: text, a whole number, or a list of such for a tuple."""
+    if isinstance(value, tuple):
+        return [name_to_json(part) for part in value]
+    if type(value) is int or (type(value) is str and _is_text(value)):
+        return value
+    raise InvalidFile(
+        f"a file can name answers and regions by text or whole numbers, got {value!r}"
+    )
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
+def name_from_json(value: Any) -> Any:
+    """The name that ``name_to_json`` wrote."""
+    if isinstance(value, list):
+        return tuple(name_from_json(part) for part in value)
+    return name_to_json(value)

@@ -1,0 +1,159 @@
+"""Rows in integers: the best next one, whole ladders of them, and the repair of given ones.
+
+**The next row.** Let T be the best real row one step from the row P under a rational curve
+(theory, Theorem 1). Round each entry of T *towards* P, and make up the sum by moving entries
+further towards P. Each hockey-stick sum Σ max(0, P′_v − α·P_v) with α ≥ 1 only shrinks when P′_v
+moves towards P_v, and so does Σ max(0, P_v − α·P′_v). So the integer row is as close to P as T is,
+exactly and in both directions, and every prefix sum is within q units of the best.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate, product
+from typing import Any
+
+from rainbowdp.aliases import Answer, Label, Rainbow, Weights
+from rainbowdp.errors import InvalidBoundary, InvalidMechanism
+from rainbowdp.guarantees.closeness import first_violation, promise_of
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.trade_off import TradeOff
+
+BITS = 64  # the total weight of a row is 2**BITS
+LONGEST = 1 << 15  # rows kept for a region; deeper datasets use the last, which stays private
+MOST_MIXING = Fraction(1, 1 << 10)  # a boundary that needs more repair than this is refused
+
+
+def exact_step(curve: TradeOff, row: Weights) -> Weights:
+    """The best integer row next to ``row`` (both in preference order) under a rational curve."""
+    total = sum(row)
+    ends = [(0, 1), *(_allowed(curve, end, total) for end in accumulate(row))]
+    moved = [_towards(weight, *ends) for weight, *ends in zip(row, ends, ends[1:], strict=False)]
+    missing = total - sum(moved)
+    places = range(len(row)) if missing > 0 else reversed(range(len(row)))
+    for place in places:
+        # Only entries on the far side of the old row are moved, back towards it.
+        room = row[place] - moved[place]
+        change = min(max(room, 0), missing) if missing > 0 else max(min(room, 0), missing)
+        moved[place] += change
+        missing -= change
+    return tuple(moved)
+
+
+def _towards(weight: int, start: tuple[int, int], end: tuple[int, int]) -> int:
+    """The mass from ``start`` to ``end`` (numerators, denominators), rounded towards ``weight``."""
+    mass, unit = end[0] * start[1] - start[0] * end[1], start[1] * end[1]
+    whole, rest = divmod(mass, unit)
+    return whole if whole >= weight or not rest else whole + 1
+
+
+def allowed(curve: TradeOff, weight: int, total: int) -> Fraction:
+    """φ at weight/total, times total, exactly."""
+    return Fraction(*_allowed(curve, weight, total))
+
+
+def _allowed(curve: TradeOff, weight: int, total: int) -> tuple[int, int]:
+    """``allowed`` as numerator and denominator; to reduce them costs more than all the rest."""
+    chords = curve.chords
+    place = bisect_left(chords, weight, key=lambda c: c[3].numerator * total // c[3].denominator)
+    slope, rise, unit, _ = chords[min(place, len(chords) - 1)]
+    return slope * weight + rise * total, unit
+
+
+def ladder(
+    curve: TradeOff,
+    row: Weights,
+    deepest: int = LONGEST - 1,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Weights, ...]:
+    """The rows from ``row`` inwards, to ``deepest`` or until a step changes nothing."""
+    rows = [row]
+    while len(rows) <= min(deepest, LONGEST - 1):
+        following = exact_step(curve, rows[-1])
+        if following == rows[-1]:
+            break
+        rows.append(following)
+        if progress is not None:
+            progress(len(rows))
+    return tuple(rows)
+
+
+def symmetric_row(curve: TradeOff, answers: int, total: int = 1 << BITS) -> Weights:
+    """The row (a, b, …, b) with the largest a such that two of them may stand on neighbors."""
+    others = answers - 1
+    if others == 0:
+        return (total,)
+    share = 0
+    for (x0, y0), (x1, y1) in zip(curve.knots, curve.knots[1:], strict=False):
+        slope = (y0 - y1) / (x1 - x0)
+        rise = 1 - y0 - slope * x0
+        least = total * (1 - rise) / (slope + others)
+        share = max(share, -(-least.numerator // least.denominator))
+    share = min(share, total // answers)
+    return (total - others * share, *[share] * others)
+
+
+def on_grid(row: Sequence[Fraction], total: int = 1 << BITS) -> Weights:
+    """Probabilities as weights: rounded down, the units left over to the largest remainders."""
+    scaled = [p * total for p in row]
+    weights = [s.numerator // s.denominator for s in scaled]
+    order = sorted(range(len(row)), key=lambda place: weights[place] - scaled[place])
+    for place in order[: total - sum(weights)]:
+        weights[place] += 1
+    return tuple(weights)
+
+
+def repaired(
+    guarantee: Guarantee,
+    rows: Mapping[Label, Sequence[Fraction]],
+    touching: Sequence[tuple[Label, Label]],
+    total: int = 1 << BITS,
+) -> tuple[dict[Label, Weights], Fraction]:
+    """Rows on the grid that are exactly valid, and how much mixing that took.
+
+    All rows are mixed with their average, at the smallest weight 2^-k that makes every touching
+    pair exactly close; where none up to 2^-10 does, because an answer has only a few units or
+    none in some rows, with the uniform row; more is refused. Rows are in one common order of
+    answers.
+    """
+    uniform = [Fraction(1, len(next(iter(rows.values()))))] * len(next(iter(rows.values())))
+    promise = promise_of(guarantee, total)
+    for partner, mixing in product((_average(list(rows.values()), total), uniform), _mixings()):
+        mixed = {
+            label: on_grid(
+                [(1 - mixing) * p + mixing * a for p, a in zip(row, partner, strict=True)], total
+            )
+            for label, row in rows.items()
+        }
+        if all(first_violation(promise, mixed[a], mixed[b]) is None for a, b in touching):
+            return mixed, mixing
+    raise InvalidBoundary(
+        f"a boundary condition must be exactly {guarantee} after a mixing of at most 2^-10, "
+        "got one that needs more; give it a little slack"
+    )
+
+
+def _average(rows: Sequence[Sequence[Fraction]], total: int) -> list[Fraction]:
+    """The mean row; of many rows, that of their weights, since fractions of floats add slowly."""
+    if len(rows) <= 64:
+        return [sum(column, Fraction(0)) / len(rows) for column in zip(*rows, strict=True)]
+    columns = zip(*(on_grid(row, total) for row in rows), strict=True)
+    return [Fraction(sum(column), len(rows) * total) for column in columns]
+
+
+def _mixings() -> Iterator[Fraction]:
+    yield Fraction(0)
+    share = Fraction(1, 1 << (BITS - 2))
+    while share <= MOST_MIXING:
+        yield share
+        share *= 2
+
+
+def in_answer_order(row: Sequence[Any], rainbow: Rainbow, answers: Sequence[Answer]) -> Any:
+    """A row written in a rainbow's order, in the order of ``answers``."""
+    if set(rainbow) != set(answers):
+        raise InvalidMechanism(f"a row must be over the answers {answers}, got {rainbow}")
+    place = {answer: number for number, answer in enumerate(rainbow)}
+    return tuple(row[place[answer]] for answer in answers)

@@ -1,0 +1,85 @@
+"""What the rules for votes share: counts as keys, and margins turned into gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from rainbowdp.aliases import Answer
+from rainbowdp.errors import InvalidMechanism, NoPlace
+from rainbowdp.questions import Question
+from rainbowdp.questions.relations import Neighbors, Ties
+
+
+def counts_of(key: Any, answers: Sequence[Answer]) -> list[int]:
+    """The counts that ``key`` has for ``answers``, checked; strict, for a wrong row would leak."""
+    if not isinstance(key, Mapping) or set(key) != set(answers):
+        raise NoPlace("counts of all answers", key)
+    counts = [key[answer] for answer in answers]
+    if any(type(count) is not int or count < 0 for count in counts):
+        raise NoPlace("counts that are whole numbers from 0", key)
+    return counts
+
+
+def counts_key(question: Question, counted: Any) -> dict[str, int]:
+    """The counts of all answers: what rules for votes find a row by."""
+    return {answer: int(counted.get(answer, 0)) for answer in question.answers}
+
+
+def must_be_that_vote(
+    answers: tuple[Answer, ...],
+    neighbors: str,
+    question: Mapping[str, Any] | None,
+    *,
+    size: int,
+    relation: Neighbors,
+    ties: Ties,
+    rows: int,
+) -> None:
+    """Refuse all but a vote of this size and relation, these ties and rows a person."""
+    if (size, relation) != (len(answers), neighbors):
+        raise InvalidMechanism(
+            f"a rule for votes must be for {len(answers)} answers and neighbors {neighbors!r}, "
+            f"got {size} and {relation!r}"
+        )
+    if question is None:
+        return
+    asked = (question.get("kind"), question.get("ties"), question.get("rows_per_person"))
+    if asked != ("winner", ties, rows):
+        raise InvalidMechanism(
+            f"a rule for a vote with ties {ties!r} and at most {rows} records a person "
+            f"must have such a question, got {asked}"
+        )
+
+
+def chances_of_a_vote(
+    right_at: Callable[[Sequence[int]], float],
+    margin: int,
+    *,
+    answers: int,
+    neighbors: Neighbors,
+    ties: Ties,
+    rows: int,
+    farthest: int,
+    nearest: Iterable[int],
+) -> tuple[float, float]:
+    """The least and the most of a right answer where the nearest rival has this margin.
+
+    A rival overtakes after ``margin`` changes from a gap of margin − 1 where one record is added or
+    removed, and from 2·margin − 2 or 2·margin − 1 where one is substituted; where a person has more
+    rows, from as many times that. Where leaders share, rivals listed before the leader are seen one
+    record farther behind. Of the gaps between, the first two and the last tell: with more than one
+    row a person a right answer is the likelier, the farther ahead the leader is (in a tie that is
+    shared there are more right answers). ``nearest`` are the positions worth trying for the rival.
+    """
+    if type(margin) is not int or margin < 1:
+        raise NoPlace("a margin that is a whole number from 1", margin)
+    step = rows * (2 if neighbors is Neighbors.SUBSTITUTED else 1)
+    first, last = step * (margin - 1), step * margin - (ties is Ties.FIRST_LISTED)
+    found = [
+        right_at([gap if rival == near else rest for rival in range(answers - 1)])
+        for gap in {first, min(first + 1, last), last}
+        for rest in (gap, farthest)
+        for near in nearest
+    ]
+    return min(found), max(found)

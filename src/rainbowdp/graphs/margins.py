@@ -1,0 +1,73 @@
+"""Margins on a graph: how far each dataset is from those that prefer each answer."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.aliases import Floats
+from rainbowdp.errors import RainbowError
+from rainbowdp.graphs.engines.narrow import margin_type, number_type
+from rainbowdp.graphs.graph import RainbowGraph
+
+
+def margins(graph: RainbowGraph) -> Floats:
+    """λ: for each dataset and answer the distance to the nearest dataset that prefers it most.
+
+    Columns are in the order of ``graph.answers``; infinite where no dataset in reach does. Cost:
+    one search of the graph for each answer.
+    """
+    return with_infinity(whole_margins(graph))
+
+
+def whole_margins(
+    graph: RainbowGraph, cut: int | None = None, limit: int | None = None
+) -> NDArray[Any]:
+    """``margins`` as unsigned numbers: those from ``cut`` on as ``cut``, the infinite ones as the
+    largest number of the type.
+
+    Cut margins still change by at most 1 between neighbors, which is all that privacy asks of
+    them. Cost: ``margin_bytes(graph, cut)`` of memory, refused before any work where that is
+    more than ``limit`` (by default half of the machine's), and searches that end at ``cut``.
+    """
+    needed = margin_bytes(graph, cut)
+    allowed = limit if limit is not None else half_of_memory()
+    if needed > allowed:
+        raise RainbowError(
+            f"margins of {len(graph):,} datasets to {len(graph.answers):,} answers need "
+            f"{needed:,} bytes, more than the limit of {allowed:,}; raise limit or lower cut"
+        )
+    place = {answer: number for number, answer in enumerate(graph.answers)}
+    first = [place[region.rainbow[0]] for region in graph.regions.values()]
+    truth = np.array(first, dtype=number_type(len(place) - 1))[graph.region_numbers]
+    return graph.margins(truth, len(place), _farthest(graph, cut)).T
+
+
+def margin_bytes(graph: RainbowGraph, cut: int | None = None) -> int:
+    """How much memory ``whole_margins`` takes: its result, and 16 bytes for each dataset."""
+    width = np.dtype(margin_type(_farthest(graph, cut))).itemsize
+    return len(graph) * (len(graph.answers) * width + 16)
+
+
+def _farthest(graph: RainbowGraph, cut: int | None) -> int:
+    """``cut``, or a number that no distance reaches where that is less."""
+    if cut is not None and cut < 1:
+        raise RainbowError(f"margins must be cut at 1 or more, got cut={cut}")
+    return len(graph) if cut is None else min(cut, len(graph))
+
+
+def half_of_memory() -> int:
+    """Half of the machine's memory in bytes: what a table may take unless told otherwise."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError):  # a system that does not say
+        return 1 << 32
+
+
+def with_infinity(whole: NDArray[Any]) -> Floats:
+    """Margins in which the largest number of the type is infinity."""
+    return np.where(whole == np.iinfo(whole.dtype).max, math.inf, whole)

@@ -1,0 +1,14 @@
+"""The kinds of mechanisms that a graph has, by the names of their families."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.optimal import optimal_on_graph
+from rainbowdp.mechanisms.proximity import proximity_on_graph
+
+ON_GRAPHS: Mapping[str, Callable[..., Mechanism]] = {
+    "homogeneous": optimal_on_graph,
+    "proximity": proximity_on_graph,
+}

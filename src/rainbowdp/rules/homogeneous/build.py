@@ -1,0 +1,82 @@
+"""Growing ladders from a boundary row."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from rainbowdp.aliases import Answer
+from rainbowdp.exact.rule import Family, Progress, Rule
+from rainbowdp.exact.steps import in_answer_order, ladder, repaired, symmetric_row
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.polygons import safe_curve
+from rainbowdp.numeric.quantity import exact_distribution
+from rainbowdp.questions import Question
+from rainbowdp.rules.homogeneous.rule import Homogeneous
+
+
+@dataclass(frozen=True)
+class HomogeneousFamily(Family):
+    """The optimum for one boundary row: the true answer first, the others as they are listed.
+
+    Without a ``boundary`` it is the symmetric row with the largest chance of the true answer.
+    """
+
+    kind: ClassVar[str] = "homogeneous"
+    title: ClassVar[str] = "Homogeneous"
+    summary: ClassVar[str] = "by the distance to the nearest other answer; every rival alike"
+    rule: ClassVar[type[Rule]] = Homogeneous
+
+    boundary: tuple[Fraction, ...] | None = None
+
+    @classmethod
+    def with_boundary(cls, question: Question, boundary: Sequence[Any] | None) -> HomogeneousFamily:
+        """The family with a row for the boundary, checked to be a distribution of the answers."""
+        if boundary is None:
+            return cls()
+        return cls(exact_distribution(list(boundary), len(question.answers)))
+
+    def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
+        """It exists for every question and every guarantee."""
+        return None
+
+    def claim(self, question: Question, guarantee: Guarantee) -> str | None:
+        """With two answers nothing has a better worst case."""
+        if len(question.answers) == 2 and self.boundary is None:
+            return "optimal for two answers"
+        return "optimal for its boundary row"
+
+    def options(self) -> dict[str, Any]:
+        """The boundary row as exact text."""
+        return {} if self.boundary is None else {"boundary": [str(p) for p in self.boundary]}
+
+    def build(
+        self, question: Question, guarantee: Guarantee, progress: Progress | None = None
+    ) -> tuple[Homogeneous, Fraction]:
+        """A ladder for each answer, grown until a step changes nothing."""
+        answers = question.answers
+        if len(answers) == 1:
+            return Homogeneous({}, {answers[0]: answers[0]}, ()), Fraction(0)
+        curve = safe_curve(guarantee)
+        orders = {a: (a, *(b for b in answers if b != a)) for a in answers}
+        touching = tuple(itertools.combinations(answers, 2))
+        if self.boundary is None:
+            rows = ladder(curve, symmetric_row(curve, len(answers)))
+            found = {
+                a: tuple(in_answer_order(row, orders[a], answers) for row in rows) for a in answers
+            }
+            return Homogeneous(found, {}, touching), Fraction(0)
+        heads: dict[Answer, Any] = {
+            a: in_answer_order(self.boundary, orders[a], answers) for a in answers
+        }
+        fixed, mixing = repaired(guarantee, heads, touching)
+        found = {}
+        for a in answers:
+            start = in_answer_order(fixed[a], answers, orders[a])
+            found[a] = tuple(
+                in_answer_order(row, orders[a], answers) for row in ladder(curve, start)
+            )
+        return Homogeneous(found, {}, touching), mixing

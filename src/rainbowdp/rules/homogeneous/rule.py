@@ -1,0 +1,176 @@
+"""A row for each region and depth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Rainbow, Weights
+from rainbowdp.errors import InvalidFile, InvalidMechanism, NoPlace
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.names import name_from_json, name_to_json
+from rainbowdp.exact.rule import Key, Outline, Rule
+from rainbowdp.exact.steps import BITS
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.questions import Question
+from rainbowdp.rules.homogeneous.proof import prove_ladders
+
+
+@dataclass(frozen=True)
+class Homogeneous(Rule):
+    """A row for each region and depth; the key is such a pair.
+
+    Parameters
+    ----------
+    rows
+        For each region its *ladder*: the rows by depth, in the order of the answers. The last one
+        is used for all that is deeper.
+    certain
+        The first choice of a region where no boundary can be reached.
+    touching
+        The pairs of regions that have neighbors in each other.
+
+    """
+
+    kind: ClassVar[str] = "homogeneous"
+
+    rows: Mapping[Label, tuple[Weights, ...]]
+    certain: Mapping[Label, Answer]
+    touching: tuple[tuple[Label, Label], ...]
+
+    def must_fit(
+        self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
+    ) -> None:
+        """Refuse rows that are not over ``answers``, and for a question missing borders.
+
+        The regions of a question are its answers, and any two of them may be neighbors.
+        """
+        for label, ladder in self.rows.items():
+            if not ladder or any(len(row) != len(answers) for row in ladder):
+                raise InvalidMechanism(
+                    f"a row must have a weight for each of the {len(answers)} answers, "
+                    f"got others in region {label!r}"
+                )
+        if not all(label in self.rows for pair in self.touching for label in pair):
+            raise InvalidMechanism("touching regions must have rows, got a pair without")
+        if not all(answer in answers for answer in self.certain.values()):
+            raise InvalidMechanism("a certain answer must be one of the answers, got another")
+        if question is None or len(answers) == 1:
+            return
+        pairs = {frozenset(pair) for pair in self.touching}
+        wanted = {frozenset(pair) for pair in combinations(answers, 2)}
+        if set(self.rows) != set(answers) or self.certain or not wanted <= pairs:
+            raise InvalidMechanism(
+                "a question's mechanism must have a region for each answer, every two of them "
+                f"touching, got {len(self.rows)} regions and {len(pairs)} touching pairs"
+            )
+
+    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+        """Compare all rows of neighboring depths and touching regions, exactly."""
+        return prove_ladders(guarantee, self.rows, self.touching)
+
+    def key(self, question: Question, counted: Dataset) -> Key:
+        """The true answer, and how deep the dataset lies among those that share it."""
+        margins = question.margins(counted)
+        truth = next(answer for answer, margin in margins.items() if margin == 0)
+        rivals = [margin for answer, margin in margins.items() if answer != truth]
+        return truth, min(rivals) - 1 if rivals else math.inf
+
+    def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
+        """The row at ``key``, a pair of region and depth; strict, for a wrong row would leak."""
+        if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], Hashable)):
+            raise NoPlace("a pair (region, depth)", key)
+        label, depth = key
+        if depth == math.inf and label in self.certain:
+            total = sum(next(iter(self.rows.values()))[0]) if self.rows else 1 << BITS
+            return tuple(total if a == self.certain[label] else 0 for a in answers)
+        if label not in self.rows or type(depth) is not int or depth < 0:
+            raise NoPlace("a region of the mechanism with a depth from 0", key)
+        ladder = self.rows[label]
+        return ladder[min(depth, len(ladder) - 1)]
+
+    def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
+        """The rows of many histograms at once, in floats."""
+        true = margins.argmin(axis=1)
+        rivals = margins.copy()
+        rivals[np.arange(len(margins)), true] = math.inf
+        depths = rivals.min(axis=1) - 1
+        found = np.empty(margins.shape)
+        for index, answer in enumerate(question.answers):
+            table = np.array([[w / sum(row) for w in row] for row in self.rows[answer]])
+            here = true == index
+            found[here] = table[np.minimum(depths[here], len(table) - 1).astype(np.int64)]
+        return found
+
+    def chances(self, question: Question, margin: int) -> tuple[float, float]:
+        """All rivals alike, so the least and the most are one."""
+        first = question.answers[0]
+        weights = self.weights(
+            (first, margin - 1 if len(question.answers) > 1 else math.inf), question.answers
+        )
+        chance = weights[0] / sum(weights)
+        return chance, chance
+
+    def describe(self) -> dict[str, Any]:
+        """Regions with their rows, and the numbers of those that touch."""
+        labels = [*self.rows, *(label for label in self.certain if label not in self.rows)]
+        number = {label: index for index, label in enumerate(labels)}
+        return {
+            "regions": [
+                {
+                    "label": name_to_json(label),
+                    "certain": name_to_json(self.certain[label]) if label in self.certain else None,
+                    "rows": [list(row) for row in self.rows.get(label, ())],
+                }
+                for label in labels
+            ],
+            "touching": [[number[a], number[b]] for a, b in self.touching],
+        }
+
+    @classmethod
+    def restore(cls, content: Mapping[str, Any]) -> Self:
+        """The rule that ``describe`` described."""
+        labels = [name_from_json(region["label"]) for region in content["regions"]]
+        if len(set(labels)) != len(labels):
+            raise InvalidFile("regions must have different names, got one twice")
+        regions = list(zip(labels, content["regions"], strict=True))
+        numbers = [number for pair in content["touching"] for number in pair]
+        if any(type(number) is not int or not 0 <= number < len(labels) for number in numbers):
+            raise InvalidFile("touching pairs must be numbers of regions, got others")
+        return cls(
+            {label: tuple(tuple(row) for row in r["rows"]) for label, r in regions if r["rows"]},
+            {
+                label: name_from_json(r["certain"])
+                for label, r in regions
+                if r["certain"] is not None
+            },
+            tuple((labels[a], labels[b]) for a, b in content["touching"]),
+        )
+
+    def outline(self, answers: tuple[Answer, ...]) -> Outline:
+        """Each region's ladder as a line of depths."""
+        lines = {
+            label: (_rainbow(label, ladder, answers), len(ladder))
+            for label, ladder in self.rows.items()
+        }
+        return Outline(lines, self.touching, self.certain)
+
+    def key_at_depth(self, label: Label, depth: float, answers: tuple[Answer, ...]) -> Key:
+        """A region and a depth are a key as they are."""
+        return label, depth
+
+
+def _rainbow(label: Label, ladder: Sequence[Weights], answers: tuple[Answer, ...]) -> Rainbow:
+    """The order of a region: its label if that is one, else the likeliest answer first."""
+    if isinstance(label, tuple) and set(label) == set(answers) and len(label) == len(answers):
+        return label
+    if label in answers:
+        return (label, *(other for other in answers if other != label))
+    deep, head = ladder[-1], ladder[0]
+    order = sorted(range(len(answers)), key=lambda index: (-deep[index], -head[index]))
+    return tuple(answers[index] for index in order)

@@ -1,0 +1,50 @@
+"""Proving weights by margin: four inequalities that are enough for every margin function."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from rainbowdp.errors import InvalidMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.guarantees.closeness import lines_of
+from rainbowdp.guarantees.dp import DP, Guarantee
+
+
+def prove_margins(guarantee: Guarantee, answers: int, total: int, steps: Sequence[int]) -> Check:
+    """The weights by margin keep (ε,δ) for every margin function whatever.
+
+    With E = e^ε, D = δ·total, q − 1 losers, weights g_1 ≥ g_2 ≥ … ≥ 0 and g_t for a margin t:
+
+    1. g_t ≤ E·g_{t+1} + D/(q−1): losers, and every set without the true answer;
+    2. total·(1−E) + (q−1)·max(E·g_{t'} − g_t) ≤ D over |t − t'| ≤ 1: a set with the true answer,
+       where its complement are losers;
+    3. total ≤ (1+E)·g_1 + D: the true answer across a border, where its margin is 1;
+    4. g_1 ≤ E·(total − (q−1)·g_1): and back.
+    """
+    if not isinstance(guarantee, DP):
+        raise InvalidMechanism(f"weights by margin need an (ε,δ) guarantee, got {guarantee}")
+    if type(total) is not int or total <= 0 or any(type(step) is not int for step in steps):
+        raise InvalidMechanism(f"weights by margin must be integers of a total, got {total!r}")
+    ((ratio, delta),) = lines_of(guarantee)
+    losers, slack = answers - 1, delta * total
+    if losers < 1 or not steps or any(b > a for a, b in itertools.pairwise(steps)) or steps[-1] < 0:
+        raise InvalidMechanism("weights by margin must fall, stay at or above 0 and have a loser")
+    chain = [*steps, steps[-1]]
+    widest = max(
+        max(ratio * a - b, ratio * b - a, (ratio - 1) * a) for a, b in itertools.pairwise(chain)
+    )
+    first = steps[0]
+    demands = {
+        "a loser's weight falls too fast": all(
+            a <= ratio * b + slack / losers for a, b in itertools.pairwise(chain)
+        ),
+        "the true answer rises too fast": total * (1 - ratio) + losers * widest <= slack,
+        "a border is too steep": total <= (1 + ratio) * first + slack,
+        "the losers have too much": first <= ratio * (total - losers * first),
+    }
+    for fault, holds in demands.items():
+        if not holds:
+            raise InvalidMechanism(f"weights by margin must keep {guarantee}, but {fault}")
+    statement = f"{len(steps)} weights by margin with total weight {total}"
+    return Check.proved(guarantee, len(steps), statement)

@@ -1,0 +1,103 @@
+"""A weight for each margin."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Weights
+from rainbowdp.errors import NoPlace
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.rule import Key, Outline, Rule
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.questions import Question
+from rainbowdp.rules.proximity.proof import prove_margins
+
+_FAR = 10**30  # a margin beyond every weight
+
+
+@dataclass(frozen=True)
+class Proximity(Rule):
+    """A weight for each margin; the key is the margins of all answers.
+
+    Parameters
+    ----------
+    total
+        The sum of a row.
+    steps
+        An answer that is t changes away from being true has weight ``steps[t − 1]``, the last one
+        for all larger t; the true answer has the rest.
+
+    """
+
+    kind: ClassVar[str] = "proximity"
+
+    total: int
+    steps: tuple[int, ...]
+
+    def must_fit(
+        self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
+    ) -> None:
+        """Every question has margins, so there is nothing to refuse."""
+
+    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+        """Check the inequalities that are enough for any margins whatever."""
+        return prove_margins(guarantee, len(answers), self.total, self.steps)
+
+    def key(self, question: Question, counted: Dataset) -> Key:
+        """The margins."""
+        return question.margins(counted)
+
+    def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
+        """The row where the answers have the margins ``key``, exactly one of them 0."""
+        if not isinstance(key, Mapping) or set(key) != set(answers):
+            raise NoPlace("margins of all answers", key)
+        if any(type(m) is not int or m < 0 for m in key.values()):
+            raise NoPlace("margins that are whole numbers from 0", key)
+        if list(key.values()).count(0) != 1:
+            raise NoPlace("margins with exactly one 0, at the true answer", key)
+        last = len(self.steps) - 1
+        losers = [self.steps[min(key[a] - 1, last)] if key[a] else 0 for a in answers]
+        rest = self.total - sum(losers)
+        return tuple(weight if key[a] else rest for a, weight in zip(answers, losers, strict=True))
+
+    def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
+        """The rows of many histograms at once, in floats."""
+        steps = np.array(self.steps, dtype=np.float64) / self.total
+        index = np.clip(margins - 1, 0, len(steps) - 1).astype(np.int64)
+        rows: Floats = np.where(margins > 0, steps[index], 0.0)
+        rows[np.arange(len(rows)), margins.argmin(axis=1)] = 1 - rows.sum(axis=1)
+        return rows
+
+    def chances(self, question: Question, margin: int) -> tuple[float, float]:
+        """Least where all rivals are that near, most where the others are far away."""
+        first, nearest, *others = question.answers
+        least, most = (
+            self.weights(
+                {first: 0, nearest: margin, **dict.fromkeys(others, rest)}, question.answers
+            )
+            for rest in (margin, _FAR)
+        )
+        return least[0] / sum(least), most[0] / sum(most)
+
+    def describe(self) -> dict[str, Any]:
+        """The weights and their total."""
+        return {"total": self.total, "steps": list(self.steps)}
+
+    @classmethod
+    def restore(cls, content: Mapping[str, Any]) -> Self:
+        """The rule that ``describe`` described."""
+        return cls(content["total"], tuple(content["steps"]))
+
+    def outline(self, answers: tuple[Answer, ...]) -> Outline:
+        """A line for each answer, on which all rivals are equally near."""
+        lines = {a: ((a, *(b for b in answers if b != a)), len(self.steps)) for a in answers}
+        return Outline(lines, tuple(itertools.combinations(answers, 2)), {})
+
+    def key_at_depth(self, label: Label, depth: float, answers: tuple[Answer, ...]) -> Key:
+        """At depth t every rival has the margin t + 1."""
+        return {answer: 0 if answer == label else depth + 1 for answer in answers}
