@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
 import rainbowdp
 
@@ -18,6 +21,7 @@ release = version = rainbowdp.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3  # links to headings work here as they do on GitHub
 
 autodoc_default_options = {"members": True}
@@ -28,6 +32,9 @@ autodoc_preserve_defaults = True
 html_theme = "furo"
 html_title = "rainbowdp"
 html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["math.css"]
+html_math_renderer = "mathml"  # made while building, so that a page loads nothing from elsewhere
 html_theme_options = {"navigation_with_keys": True}
 pygments_style = "friendly"
 
@@ -36,6 +43,8 @@ _LINK = re.compile(r"\[([^\]]+)\]\((\.\./[^)#]+)\)")
 _BARS = re.compile(r"(?<!`)\|(\w+)\|")
 _NAMED = re.compile(r"rb\.(\w+)")
 _ROW = re.compile(r"^\| (?P<place>[^|]+?) \|(?P<rest>.*)$", re.MULTILINE)
+_PRIMES = re.compile("'+")
+_LOG = logging.getLogger(__name__)
 
 
 def paper_places() -> dict[str, list[str]]:
@@ -81,8 +90,19 @@ def adapt_docstring(
         lines += ["", f":doc:`In the paper: {', '.join(places)} </researcher>`"]
 
 
+def write_math(writer: Any, node: nodes.math | nodes.math_block) -> None:
+    """Put a formula into the page as MathML; one that cannot be read is a warning, so an error."""
+    primed = _PRIMES.sub(lambda found: "^{" + r"\prime" * len(found[0]) + "}", node.astext())
+    try:
+        writer.body.append(tex2mathml(primed, as_block=isinstance(node, nodes.math_block)))
+    except MathError as error:
+        _LOG.warning("cannot typeset %r: %s", node.astext(), error, location=node)
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """Register what is done to pages and docstrings."""
+    app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     app.connect("source-read", keep_links_inside)
     app.connect("doctree-read", link_names)
     app.connect("autodoc-process-docstring", adapt_docstring)
