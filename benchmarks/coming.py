@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 import rainbowdp as rb
-from rainbowdp.answering.mechanism import flip
-from rainbowdp.answering.mechanism import table as table_of
+from kinds import margin_table as table_of
+from kinds import permute_and_flip as flip
 from rainbowdp.baselines import permute_and_flip
 from rainbowdp.mechanisms.unrestricted.program import program
 from rainbowdp.numeric.linear_programs import LinearProgram, Solver

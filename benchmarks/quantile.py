@@ -26,7 +26,7 @@ import opendp.prelude as opendp
 from diffprivlib.tools import quantile as diffprivlib_quantile
 
 import rainbowdp as rb
-from rainbowdp.answering.mechanism import homogeneous
+from kinds import homogeneous
 from rainbowdp.baselines import exponential, inverse_sensitivity, permute_and_flip
 from rainbowdp.comparison import Maker, compare
 from rainbowdp.mechanisms.unrestricted.program import program

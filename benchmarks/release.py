@@ -30,7 +30,7 @@ Work = Callable[[], object]
 def contestants(counts: dict[str, int]) -> dict[str, Work]:
     """A release of each library for the same counts."""
     question = rb.Winner(list(counts), neighbors="added or removed")
-    exact = rb.best(question, rb.DP(EPSILON)).exact_once
+    exact = rb.best(question, rb.DP(EPSILON)).exact()
     row = exact.at(counts)
     numbers = list(counts.values())
     return {

@@ -23,7 +23,8 @@ from rainbowdp.guarantees.closeness import lines_of
 from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules.margin_table import cache as table_store
 from rainbowdp.rules.margin_table import proof as table_proof
-from rainbowdp.rules.margin_table.rule import MOST_ANSWERS, MarginTable
+from rainbowdp.rules.margin_table.program import MOST_ANSWERS
+from rainbowdp.rules.margin_table.rule import MarginTable
 
 DRAWS = 2000
 VOTES = (1000, 990, 971, 955, 940, 700)
@@ -87,7 +88,7 @@ def beside_opendp() -> None:
         best = rb.best(rb.Winner(names), rb.DP(1))
         counts = [1000 - 10 * number % 97 for number in range(answers)]
         vote = dict(zip(names, counts, strict=True))
-        exact = best.exact_once
+        exact = best.exact()
         ours, theirs = (
             min(timeit.repeat(draw, number=DRAWS)) / DRAWS
             for draw in (partial(exact.release, vote), partial(noisy, counts))

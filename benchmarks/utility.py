@@ -23,8 +23,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import rainbowdp as rb
-from rainbowdp.answering.mechanism import homogeneous
-from rainbowdp.answering.mechanism import table as table_of
+from kinds import homogeneous
+from kinds import margin_table as table_of
 from rainbowdp.baselines import (
     exponential,
     permute_and_flip,
@@ -62,7 +62,7 @@ DELTA = "0.01"
 DRAWS = 60_000  # of OpenDP's noisy max for each case
 
 
-def question(answers: int, neighbors: Neighbors = "substituted") -> rb.Winner:
+def question(answers: int, neighbors: str = "substituted") -> rb.Winner:
     names = [chr(ord("a") + number) for number in range(answers)]
     return rb.Winner(names, neighbors=neighbors)
 

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rainbowdp.exact.files import describe
-
 import rainbowdp as rb
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.steps import BITS
@@ -90,7 +88,7 @@ KINDS = tuple(_MAKERS)
 
 
 def contents(kind: str) -> Content:
-    return copy.deepcopy(describe(made(kind)))
+    return copy.deepcopy(made(kind).describe())
 
 
 def write(content: Content, path: Path, *, sealed: bool = True) -> Path:

@@ -14,8 +14,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 import rainbowdp as rb
+from kinds import homogeneous
 from rainbowdp import paper
-from rainbowdp.answering.mechanism import homogeneous
 from rainbowdp.baselines import exponential, permute_and_flip, randomized_response
 from rainbowdp.cli.compare import compare as command
 from rainbowdp.cli.output import Group
@@ -106,7 +106,10 @@ def test_the_epsilon_to_match_is_the_least_that_does() -> None:
     question, promise = winner(3), rb.DP(1)
     found = compare(question, promise, records=12)
     target = found["best"].mean_error
-    for name, maker in (("exponential", exponential), ("permute-and-flip", permute_and_flip)):
+    for name, maker in (
+        ("exponential", exponential),
+        ("textbook permute-and-flip", permute_and_flip),
+    ):
         needed = found[name].epsilon_to_match
         assert needed is not None
         assert needed > 1
@@ -162,7 +165,7 @@ def test_margins_are_worst_tables_of_any_size() -> None:
     enumerated = compare(winner(3), rb.DP(1), records=18)  # holds a table (6, 6, 6)
     assert found.datasets == 3
     assert found["exponential"].by_margin[1] == pytest.approx(1 / 3)
-    for name in ("best", "homogeneous", "exponential", "permute-and-flip"):
+    for name in ("best", "homogeneous", "exponential", "textbook permute-and-flip"):
         for margin, least in found[name].by_margin.items():
             assert least <= enumerated[name].by_margin[margin] + 1e-12
 
@@ -180,10 +183,10 @@ def test_a_graph_is_compared_by_first_choices() -> None:
     found = compare(graph, rb.DP("0.9"))
     best = rb.optimal(graph, rb.DP("0.9"))
     chances = [best[d][graph.rainbow(d)[0]] for d in graph.datasets]
-    assert found["optimal"].mean_error == pytest.approx(1 - sum(chances) / 18)
-    assert found["optimal"].worst == pytest.approx(min(chances))
-    assert found["optimal"].worst_dataset in graph
-    assert found["optimal"].sure_from is None
+    assert found["homogeneous"].mean_error == pytest.approx(1 - sum(chances) / 18)
+    assert found["homogeneous"].worst == pytest.approx(min(chances))
+    assert found["homogeneous"].worst_dataset in graph
+    assert found["homogeneous"].sure_from is None
     inside = compare(graph, rb.DP("0.9"), [rb.optimal], datasets=["d6", "d1"])
     assert inside.standings[0].mean_error == pytest.approx(
         1 - sum(best[d]["blue"] for d in ("d1", "d6")) / 2
@@ -210,7 +213,7 @@ def test_a_comparison_reads_and_serializes() -> None:
     assert isinstance(found, Comparison)
     assert isinstance(found["best"], Standing)
     text = str(found)
-    assert "best (table)" in text
+    assert "best (margin-table)" in text
     assert "8.42 %" in text
     assert "100.00 %" not in text
     content = json.loads(json.dumps(found.as_dict()))
@@ -227,7 +230,7 @@ def test_the_page_shows_this_very_table() -> None:
 
 def test_the_page_shows_what_quantiles_cost() -> None:
     found = compare(rb.Quantile("1/2", [0, 1, 2, 3]), rb.DP(1), records=20)
-    names = ("exponential", "permute-and-flip", "best", "inverse sensitivity")
+    names = ("exponential", "textbook permute-and-flip", "best", "inverse sensitivity")
     assert [round(100 * found[name].mean_error, 1) for name in names] == [19.7, 13.8, 7.9, 11.2]
 
 
@@ -266,7 +269,7 @@ def test_the_command_prints_the_table() -> None:
     assert result.exit_code == 0
     lines = result.output.splitlines()
     assert lines[0] == "winner over 3 answers, one record substituted, 1-DP"
-    assert any(line.startswith("permute-and-flip") and "9.81 %" in line for line in lines)
+    assert any(line.startswith("textbook permute-and-flip") and "9.81 %" in line for line in lines)
 
 
 def test_the_command_prints_json() -> None:

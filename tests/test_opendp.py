@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import rainbowdp as rb
-from rainbowdp.answering.mechanism import homogeneous
+from kinds import homogeneous
 from rainbowdp.guarantees.closeness import exp_below
 from rainbowdp.opendp import to_opendp
 from rainbowdp.questions import limited
@@ -145,7 +145,7 @@ def excess(measurement: Any, mechanism: Any, one: list[int], other: list[int], d
     epsilon, delta = loss if isinstance(loss, tuple) else (loss, 0.0)
     ratio = exp_below(Fraction(epsilon))
     names = [name for name, _ in mechanism.question.groups]
-    p, q = (mechanism.exact_once[dict(zip(names, x, strict=True))] for x in (one, other))
+    p, q = (mechanism.exact()[dict(zip(names, x, strict=True))] for x in (one, other))
     worst = max(sum(max(Fraction(0), a[v] - ratio * b[v]) for v in a) for a, b in ((p, q), (q, p)))
     return worst - Fraction(delta)
 
@@ -191,7 +191,7 @@ def test_draws_follow_the_exact_row(records: bool) -> None:
     measurement = bridge(mechanism, space)
     draws = 20_000
     seen = Counter(measurement(data) for _ in range(draws))
-    row = mechanism.exact_once[counts]
+    row = mechanism.exact()[counts]
     assert set(seen) <= set(row)
     statistic = sum((seen[v] - draws * float(p)) ** 2 / (draws * float(p)) for v, p in row.items())
     assert statistic < chi2.isf(1e-10, len(row) - 1)

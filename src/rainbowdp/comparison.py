@@ -19,7 +19,6 @@ import numpy as np
 from rainbowdp.aliases import Dataset, Floats, Integers
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.answering.worlds import optimal, proximity
 from rainbowdp.baselines import (
     Baseline,
     exponential,
@@ -34,6 +33,7 @@ from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import margins as margins_on_graph
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.questions import Question
 from rainbowdp.questions.histograms import histograms, margins_of
@@ -47,7 +47,6 @@ SURE = 0.99
 _FARTHEST = 10**9  # a margin beyond which nobody asks
 _LARGEST_EPSILON = 64.0
 
-OURS_FOR_GRAPHS: Mapping[str, Maker] = {"homogeneous": optimal, "proximity": proximity}
 OTHERS: Mapping[str, Maker] = {
     "exponential": exponential,
     "textbook permute-and-flip": permute_and_flip,
@@ -56,9 +55,9 @@ OTHERS: Mapping[str, Maker] = {
 }
 
 
-def ours_for_questions() -> dict[str, Maker]:
-    """``best`` and a maker for each kind of mechanism that is quick to make."""
-    kinds = [family.kind for family in FAMILIES if not family.costly]
+def ours_for(question: Question) -> dict[str, Maker]:
+    """``best``, and a maker for each kind that suits the question and is quick to make."""
+    kinds = [f.kind for f in FAMILIES if f.suits(question) and not f.costly]
     return {"best": best, **{kind: partial(by_kind, kind=kind) for kind in kinds}}
 
 
@@ -278,7 +277,7 @@ class _Tables(_Places):
 
     def truth(self, mechanism: Any) -> Floats:
         rows = self._rows(mechanism)
-        if getattr(self.question, "ties", None) is Ties.ANY_LEADER:
+        if getattr(self.question, "ties", None) == Ties.ANY_LEADER:
             leads = self.counts == self.counts.max(axis=1, keepdims=True)
             shared: Floats = (rows * leads).sum(axis=1)
             return shared
@@ -376,7 +375,7 @@ def _makers(
     world: World, mechanisms: Mapping[str, Maker] | Sequence[Maker] | None
 ) -> Mapping[str, Maker]:
     if mechanisms is None:
-        ours = OURS_FOR_GRAPHS if isinstance(world, RainbowGraph) else ours_for_questions()
+        ours = ON_GRAPHS if isinstance(world, RainbowGraph) else ours_for(world)
         return {**ours, **OTHERS}
     if isinstance(mechanisms, Mapping):
         return mechanisms

@@ -96,7 +96,7 @@ def test_a_name_without_a_ledger_remembers_nothing() -> None:
 
 
 def test_an_answer_is_drawn_from_the_exact_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = POLL.exact_once.at(COUNTS).weights[0]
+    first = POLL.exact().at(COUNTS).weights[0]
     for number, answer in ((0, "red"), (first - 1, "red"), (first, "green")):
         monkeypatch.setattr(secrets, "randbelow", lambda total, number=number: number)
         assert rb.ask(POLL, COUNTS, ledger=None).answer == answer
@@ -121,7 +121,7 @@ def test_it_is_read_paid_drawn_and_recorded_in_this_order(
     assert answered == rb.Release(entry.answer, entry)
     assert entry.name == "poll"
     assert entry.guarantee == POLL.guarantee
-    asked = {**WINNER.describe(), "mechanism": "optimal"}
+    asked = {**WINNER.describe(), "mechanism": "homogeneous"}
     assert {key: entry.question[key] for key in asked} == asked
     assert ledger.balance().spent == DPCost(Fraction(1, 2), Fraction(0))
 

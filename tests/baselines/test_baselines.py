@@ -31,21 +31,21 @@ from rainbowdp.baselines import (
     randomized_response,
     report_noisy_max,
 )
-from rainbowdp.questions import Neighbors, Question
+from rainbowdp.questions import Question
 from rainbowdp.questions.histograms import histograms, neighboring, up_to
 
 FALSE_ALARM = 1e-9
 Maker = Callable[[Any, Any], Baseline]
 PURE: tuple[Maker, ...] = (exponential, permute_and_flip, inverse_sensitivity)
 ALL: tuple[Maker, ...] = (*PURE, randomized_response, propose_test_release)
-RELATIONS: tuple[Neighbors, ...] = ("substituted", "added or removed")
+RELATIONS: tuple[str, ...] = ("substituted", "added or removed")
 
 
-def winner(answers: int, neighbors: Neighbors = "substituted", rows: int = 1) -> rb.Winner:
+def winner(answers: int, neighbors: str = "substituted", rows: int = 1) -> rb.Winner:
     return rb.Winner(list("abcdefghijkl"[:answers]), neighbors=neighbors, rows_per_person=rows)
 
 
-def questions(neighbors: Neighbors) -> Iterator[tuple[Question, int]]:
+def questions(neighbors: str) -> Iterator[tuple[Question, int]]:
     """Questions with a number of records whose histograms are few."""
     yield winner(2, neighbors), 12
     yield winner(3, neighbors), 8
@@ -60,7 +60,7 @@ def questions(neighbors: Neighbors) -> Iterator[tuple[Question, int]]:
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("epsilon", ["0.3", "1", "2.5"])
 def test_keeps_what_it_says_on_every_small_histogram(
-    maker: Maker, neighbors: Neighbors, epsilon: str
+    maker: Maker, neighbors: str, epsilon: str
 ) -> None:
     for question, records in questions(neighbors):
         promise = rb.DP(epsilon, "0.05")
@@ -73,7 +73,7 @@ def test_keeps_what_it_says_on_every_small_histogram(
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("maker", [exponential, permute_and_flip, randomized_response])
-def test_the_privacy_is_tight_and_a_check_can_fail(maker: Maker, neighbors: Neighbors) -> None:
+def test_the_privacy_is_tight_and_a_check_can_fail(maker: Maker, neighbors: str) -> None:
     check = maker(winner(3, neighbors), rb.DP(1)).check(14, rb.DP("0.97"))
     assert not check
     assert check.excess > 0
@@ -85,7 +85,7 @@ def test_the_privacy_is_tight_and_a_check_can_fail(maker: Maker, neighbors: Neig
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
-def test_double_the_rate_would_break_it(neighbors: Neighbors) -> None:
+def test_double_the_rate_would_break_it(neighbors: str) -> None:
     for maker in (exponential, permute_and_flip):
         assert not maker(winner(3, neighbors), rb.DP(2)).check(10, rb.DP("1.5"))
 
@@ -103,7 +103,7 @@ def every_set(size: int) -> Iterator[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
-def test_the_check_agrees_with_brute_force(neighbors: Neighbors) -> None:
+def test_the_check_agrees_with_brute_force(neighbors: str) -> None:
     question, records, promise = winner(3, neighbors), 5, rb.DP("0.5", "0.01")
     baseline = exponential(question, rb.DP(1))
     tables = [t for t in itertools.product(range(records + 1), repeat=3) if sum(t) <= records]
@@ -130,7 +130,7 @@ def test_the_check_agrees_with_brute_force(neighbors: Neighbors) -> None:
 
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("neighbors", RELATIONS)
-def test_histograms_and_their_neighbors_are_all_there(neighbors: Neighbors, rows: int) -> None:
+def test_histograms_and_their_neighbors_are_all_there(neighbors: str, rows: int) -> None:
     question, records = winner(3, neighbors, rows), 4
     listed = [tuple(row) for row in up_to(question, records).tolist()]
     whole = [t for t in itertools.product(range(records + 1), repeat=3) if sum(t) <= records]
@@ -220,7 +220,7 @@ def wrong(row: dict[Any, float]) -> dict[Any, float]:
 
 @pytest.mark.parametrize("noise", ["exponential", "gumbel"])
 @pytest.mark.parametrize("neighbors", RELATIONS)
-def test_noisy_max_is_what_noise_does(neighbors: Neighbors, noise: Any) -> None:
+def test_noisy_max_is_what_noise_does(neighbors: str, noise: Any) -> None:
     rate = 0.5 if neighbors == "substituted" else 1.0
     row = report_noisy_max(winner(4, neighbors), rb.DP(1), noise)[COUNTS]
     rng = np.random.default_rng(11)
@@ -235,7 +235,7 @@ def test_noisy_max_is_what_noise_does(neighbors: Neighbors, noise: Any) -> None:
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("maker", [permute_and_flip, exponential])
-def test_opendp_draws_the_same(neighbors: Neighbors, maker: Maker) -> None:
+def test_opendp_draws_the_same(neighbors: str, maker: Maker) -> None:
     opendp.enable_features("contrib")
     monotonic = neighbors == "added or removed"
     domain = opendp.vector_domain(opendp.atom_domain(T=int))
@@ -254,7 +254,7 @@ def test_opendp_draws_the_same(neighbors: Neighbors, maker: Maker) -> None:
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("maker", [permute_and_flip, exponential])
-def test_diffprivlib_draws_the_same(neighbors: Neighbors, maker: Maker) -> None:
+def test_diffprivlib_draws_the_same(neighbors: str, maker: Maker) -> None:
     from diffprivlib import mechanisms  # type: ignore[import-untyped, unused-ignore]
 
     kind = mechanisms.PermuteAndFlip if maker is permute_and_flip else mechanisms.Exponential
@@ -267,7 +267,7 @@ def test_diffprivlib_draws_the_same(neighbors: Neighbors, maker: Maker) -> None:
         random_state=random.Random(5).randrange(10**6),
     )
     row = maker(winner(4, neighbors), rb.DP(1))[COUNTS]
-    drawn = [theirs.randomize() for _ in range(20_000)]
+    drawn = [theirs.randomise() for _ in range(20_000)]
     assert not unlikely(drawn, row)
     assert unlikely(drawn, wrong(row))
 
@@ -284,7 +284,7 @@ def test_opendp_randomized_response_is_the_same() -> None:
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
 @pytest.mark.parametrize("maker", ALL, ids=lambda maker: maker.__name__)
-def test_by_margin_is_the_worst_of_all_tables(maker: Maker, neighbors: Neighbors) -> None:
+def test_by_margin_is_the_worst_of_all_tables(maker: Maker, neighbors: str) -> None:
     for question, records in (
         (winner(3, neighbors), 12),
         (winner(3, neighbors, rows=2), 12),

@@ -167,11 +167,11 @@ def test_a_folder_that_is_not_there_is_refused_before_the_work(tmp_path: Path) -
 
 INTERRUPTED = """
 import os, signal, sys
-from rainbowdp import deployment as placement
+import rainbowdp
 from rainbowdp.cli import main
 def stop(*_):
     os.kill(os.getpid(), signal.{signal})
-placement.save = stop  # the draft of the nodes is written, the mechanism is not
+rainbowdp.ExactMechanism.save = stop  # the draft of the nodes is written, the mechanism is not
 sys.argv = {arguments}
 main()
 """

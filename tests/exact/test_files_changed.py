@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rainbowdp.exact.files import save
 
 import rainbowdp as rb
 import reference
@@ -108,7 +107,7 @@ def test_weights_by_margin_are_proved_again(
     steps: Callable[[list[int]], Any], tmp_path: Path
 ) -> None:
     content = contents("proximity") | {"guarantee": {"kind": "dp", "ratio": "3", "delta": "0"}}
-    content |= {"steps": list(rb.proximity(THREE, rb.DP.from_ratio(3)).exact().rule.steps)}  # type: ignore[union-attr]
+    content |= {"steps": list(rb.proximity(THREE, rb.DP.from_ratio(3)).exact().rule.steps)}  # type: ignore[attr-defined]
     assert load(write(content, tmp_path / "m.json")).proof
     with pytest.raises(rb.InvalidFile):
         load(write({**content, "steps": steps(content["steps"])}, tmp_path / "m.json"))
@@ -201,7 +200,7 @@ def test_what_is_no_mechanism_is_refused(text: str, tmp_path: Path) -> None:
 
 
 def test_a_file_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
-    path = save(made("graph"), tmp_path / "m.json")
+    path = made("graph").save(tmp_path / "m.json")
     whole = path.read_bytes()
     for end in [*range(0, len(whole) - 2, 41), len(whole) - 2]:
         path.write_bytes(whole[:end])

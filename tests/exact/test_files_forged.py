@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rainbowdp.exact.files import save
 
 import rainbowdp as rb
 from mechanism_files import (
@@ -288,7 +287,7 @@ def test_a_graph_that_does_not_fit_together_is_refused(attack: Attack, tmp_path:
 def test_margins_without_a_table_are_checked_too(tmp_path: Path) -> None:
     """The function of a custom question is not in its file, so margins are given by hand."""
     question = rb.Custom(["x", "y", "z"], lambda d: d, neighbors="substituted", name="by hand")
-    save(rb.best(question, rb.DP(1)).exact(), tmp_path / "m.json")
+    rb.best(question, rb.DP(1)).exact().save(tmp_path / "m.json")
     back = load(tmp_path / "m.json")
     assert isinstance(back.rule, Proximity)
     assert sum(back.at({"x": 0, "y": 1, "z": 2}).weights) == TOTAL

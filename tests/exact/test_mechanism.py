@@ -22,8 +22,8 @@ from scipy import stats
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.answering.mechanism import flip
-from rainbowdp.exact import mechanism as exact_module
+from kinds import permute_and_flip as flip
+from rainbowdp.exact import steps
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.exact.steps import (
@@ -115,7 +115,7 @@ def test_a_ladder_climbs_step_by_step_and_ends(
 
 def test_a_ladder_is_never_longer_than_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     assert LONGEST == 1 << 15
-    monkeypatch.setattr(exact_module, "LONGEST", 10)
+    monkeypatch.setattr(steps, "LONGEST", 10)
     curve = safe_curve(rb.DP("1e-9"))
     assert len(ladder(curve, (TOTAL // 2, TOTAL // 2), 10**9)) == 10
     assert len(ladder(curve, (TOTAL // 2, TOTAL // 2))) == 10
@@ -500,18 +500,24 @@ def test_no_float_is_seen_on_the_way_of_a_release(ratio: Fraction) -> None:
     """Line by line, in every function of the package that a release goes through."""
     table = rb.best(rb.Winner(["a", "b", "c"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: table.release({"a": 10, "b": 7, "c": 1}))
-    assert {"ExactMechanism.release", "MarginTable.draw", "Shape.share_bounds"} <= seen
+    drawn = {"ExactMechanism.release", "MarginTable.drawer", "Shape.share_bounds"}
+    assert drawn <= seen
     assert found == []
     seen, found = traced(lambda: table.at({"a": 10, "b": 7, "c": 1}).draw())
     assert {"ExactMechanism.at", "MarginTable.weights", "ExactRow.draw"} <= seen
     assert found == []
     coins = flip(rb.Winner(["a", "b", "c"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: coins.release({"a": 10, "b": 7, "c": 1}))
-    assert {"ExactMechanism.release", "Flips.draw", "Flips.chance"} <= seen
+    assert {"ExactMechanism.release", "PermuteAndFlip.drawer", "PermuteAndFlip.chance"} <= seen
+    assert found == []
+    many = [str(number) for number in range(30)]
+    coins = flip(rb.Winner(many), rb.DP.from_ratio(ratio)).exact()
+    seen, found = traced(lambda: coins.release({"3": 10, "7": 9}))
+    assert {"ExactMechanism.release", "PermuteAndFlip._chance_bounds"} <= seen
     assert found == []
     two = rb.best(rb.Winner(["a", "b"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: two.release({"a": 10, "b": 7}))
-    assert {"ExactMechanism.release", "ExactMechanism.at", "ExactRow.draw"} <= seen
+    assert {"ExactMechanism.release", "Homogeneous.weights", "ExactRow.draw"} <= seen
     assert found == []
 
 

@@ -177,7 +177,7 @@ def test_a_gaussian_symmetric_row_passes_and_keeps_it() -> None:
 def test_a_gaussian_polygon_below_the_curve_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The proof does not take the builder's word for its knots."""
     loose = safe_curve(rb.GaussianDP("1.01"))
-    monkeypatch.setattr("rainbowdp.guarantees.polygons.safe_curve", lambda guarantee: loose)
+    monkeypatch.setattr("rainbowdp.guarantees.closeness.safe_curve", lambda guarantee: loose)
     with pytest.raises(rb.InvalidMechanism):
         lines_of(rb.GaussianDP(1))
 
@@ -190,7 +190,7 @@ def test_every_knot_of_a_gaussian_polygon_is_looked_at(
     x, y = knots[place]
     knots[place] = x, y * (1 - Fraction(1, 10**6))
     monkeypatch.setattr(
-        "rainbowdp.guarantees.polygons.safe_curve", lambda guarantee: SimpleNamespace(knots=knots)
+        "rainbowdp.guarantees.closeness.safe_curve", lambda guarantee: SimpleNamespace(knots=knots)
     )
     with pytest.raises(rb.InvalidMechanism, match="below the curve"):
         lines_of(rb.GaussianDP(1))

@@ -21,9 +21,10 @@ import rainbowdp as rb
 from ledgers import QUESTION, SUBSTITUTED, says, spend
 from postgres import fresh_schema
 from rainbowdp.errors import BudgetExceeded, LedgerError
+from rainbowdp.guarantees.descriptions import describe_guarantee as describe
+from rainbowdp.guarantees.descriptions import restore_guarantee as restore
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.ledger import Balance, DPCost, Entry, GaussianCost, Ledger
-from rainbowdp.ledger.cost import describe, restore
 
 # accounting
 
@@ -80,7 +81,7 @@ def test_a_balance_and_an_entry_are_json(place: str) -> None:
         "time": entry.time,
         "name": None,
         "question": QUESTION,
-        "guarantee": {"mu": "1/2"},
+        "guarantee": {"kind": "gaussian", "mu": "1/2"},
         "cost": {"mu_squared": "1/4"},
         "answer": "grün\0",
     }
@@ -250,7 +251,7 @@ def test_a_budget_that_is_none(tmp_path: Path, options: dict[str, Any], message:
 
 
 def test_neighbors_are_one_of_two(tmp_path: Path) -> None:
-    message = "neighbors must be one of substituted | added or removed, got neighbors='edited'"
+    message = "neighbors must be 'substituted' or 'added or removed', got neighbors='edited'"
     with pytest.raises(LedgerError, match=says(message)):
         Ledger.create(tmp_path / "budget.db", epsilon=1, neighbors="edited")
 

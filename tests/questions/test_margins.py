@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rainbowdp.questions import Neighbors, Quantile, Threshold, Winner, limited
+from rainbowdp.questions import Quantile, Threshold, Winner, limited
 
 Histogram: TypeAlias = tuple[int, ...]  # the listed groups, then the uncounted records
 Truth: TypeAlias = Callable[[Histogram], int]
-BOTH: tuple[Neighbors, ...] = ("substituted", "added or removed")
+BOTH: tuple[str, ...] = ("substituted", "added or removed")
 QUANTILES = ["1/3", "1/2", "2/3", "9/10", "1/10", "3/7"]
 
 
@@ -47,7 +47,7 @@ def sizes(parts: int, most: int) -> Iterator[Histogram]:
             yield counts
 
 
-def steps(state: Histogram, neighbors: Neighbors) -> Iterator[Histogram]:
+def steps(state: Histogram, neighbors: str) -> Iterator[Histogram]:
     for i, j in itertools.product(range(len(state)), repeat=2):
         moved = list(state)
         if neighbors == "substituted":
@@ -60,7 +60,7 @@ def steps(state: Histogram, neighbors: Neighbors) -> Iterator[Histogram]:
 
 
 def distances(
-    states: list[Histogram], truth: Truth, answers: int, neighbors: Neighbors
+    states: list[Histogram], truth: Truth, answers: int, neighbors: str
 ) -> list[dict[Histogram, int]]:
     """For each answer, how far each state is from one with that true answer."""
     known = set(states)
@@ -103,21 +103,21 @@ def compare(question: Any, truth: Truth, groups: int, size: int) -> None:
 
 @pytest.mark.parametrize("neighbors", BOTH)
 @pytest.mark.parametrize(("answers", "size"), [(2, 7), (3, 6), (4, 5)])
-def test_winner(neighbors: Neighbors, answers: int, size: int) -> None:
+def test_winner(neighbors: str, answers: int, size: int) -> None:
     question = Winner(list("abcd"[:answers]), neighbors=neighbors)
     compare(question, winner, answers, size)
 
 
 @pytest.mark.parametrize("neighbors", BOTH)
 @pytest.mark.parametrize("at_least", [1, 2, 4])
-def test_threshold(neighbors: Neighbors, at_least: int) -> None:
+def test_threshold(neighbors: str, at_least: int) -> None:
     compare(Threshold(at_least, neighbors=neighbors), threshold(at_least), 1, 7)
 
 
 @pytest.mark.parametrize("neighbors", BOTH)
 @pytest.mark.parametrize("q", QUANTILES)
 @pytest.mark.parametrize(("bins", "size"), [(2, 7), (3, 5), (4, 4)])
-def test_quantile(neighbors: Neighbors, q: str, bins: int, size: int) -> None:
+def test_quantile(neighbors: str, q: str, bins: int, size: int) -> None:
     question = Quantile(q, range(bins + 1), neighbors=neighbors)
     compare(question, quantile(q), bins, size)
 
@@ -175,7 +175,7 @@ def test_neighbors_differ_by_at_most_one_and_one_answer_is_true(
     st.sampled_from(BOTH),
 )
 def test_a_winners_margin_changes_the_winner_and_no_less_does(
-    counts: list[int], neighbors: Neighbors
+    counts: list[int], neighbors: str
 ) -> None:
     """The formulas of the theory, at the margin and one below it."""
     names = [f"answer {i}" for i in range(len(counts))]

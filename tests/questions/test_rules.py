@@ -127,7 +127,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         "person must be the name of a column, got person=3",
     ),
     (
-        lambda: Winner(["a", "b"], neighbors="both"),  # type: ignore[arg-type]
+        lambda: Winner(["a", "b"], neighbors="both"),
         "neighbors must be 'substituted' or 'added or removed', got neighbors='both'",
     ),
     (

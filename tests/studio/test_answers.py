@@ -14,14 +14,15 @@ from rainbowdp.paper.objects import figure_one
 from rainbowdp.studio.answers import answer, costs, exact, make, match, mechanism_file, prove
 from rainbowdp.studio.examples import EXAMPLES, example
 from rainbowdp.studio.loading import read_world
-from rainbowdp.studio.settings import Settings, offered, read_settings
+from rainbowdp.studio.offers import offered
+from rainbowdp.studio.settings import Settings, read_settings
 from rainbowdp.studio.worlds import World
 
 MADE = [(name, mechanism) for name in EXAMPLES for mechanism in offered(example(name))]
 WIDE = rb.DP("1.5", "0.01")
 
 
-def settings_for(name: str, mechanism: str = "optimal", **more: Any) -> tuple[World, Settings]:
+def settings_for(name: str, mechanism: str = "homogeneous", **more: Any) -> tuple[World, Settings]:
     world = example(name)
     return world, read_settings(world, {"mechanism": mechanism, **world.start, **more})
 
@@ -67,7 +68,7 @@ def test_the_verdict_of_a_violation_can_be_checked_by_hand() -> None:
 def test_the_worst_neighbor_is_the_worst(name: str, delta: str) -> None:
     world = example(name)
     promise = rb.DP("0.9", delta)
-    mechanism = "optimal" if name == "growth" else "permute-and-flip"
+    mechanism = "homogeneous" if name == "growth" else "textbook permute-and-flip"
     made = make(world, Settings(mechanism, promise))
     for position in range(0, len(world.graph), 7):
         found = answer(world, Settings(mechanism, promise, None, position))["dataset"]["worst"]
@@ -92,7 +93,7 @@ def test_the_worst_neighbor_is_the_worst(name: str, delta: str) -> None:
 def test_under_a_gaussian_promise_the_allowed_is_told() -> None:
     world = example("paper")
     promise = rb.GaussianDP(1)
-    found = answer(world, Settings("optimal", promise, None, 0))["dataset"]["worst"]
+    found = answer(world, Settings("homogeneous", promise, None, 0))["dataset"]["worst"]
     assert "ratio" not in found
     assert found["allowed"] == pytest.approx(promise.step(found["beside"]))
     assert found["likely"] <= found["allowed"] * (1 + 1e-9)
@@ -111,16 +112,16 @@ def test_costs_are_those_of_compare(name: str) -> None:
             "homogeneous": rb.optimal,
             "proximity": rb.proximity,
             "exponential": rb.exponential,
-            "permute-and-flip": rb.permute_and_flip,
+            "textbook permute-and-flip": rb.permute_and_flip,
             "randomized response": rb.randomized_response,
         }
         size = int(world.counts[0].sum())
         compared = rb.compare(world.question, promise, makers, records=size)
     for ours, theirs in {
-        "optimal": "optimal" if world.question is None else "homogeneous",
+        "homogeneous": "homogeneous",
         "proximity": "proximity",
         "exponential": "exponential",
-        "permute-and-flip": "permute-and-flip",
+        "textbook permute-and-flip": "textbook permute-and-flip",
         "randomized response": "randomized response",
     }.items():
         standing = compared[theirs]
@@ -134,7 +135,7 @@ def test_what_each_would_need_to_match_makes_it_match() -> None:
     world, settings = settings_for("paper")
     target = costs(world, settings)[0]["mean_error"]
     found = match(world, settings)
-    assert found["optimal"] == 1
+    assert found["homogeneous"] == 1
     for name in ("proximity", "exponential", "randomized response"):
         epsilon = found[name]
         assert epsilon is not None
@@ -142,7 +143,7 @@ def test_what_each_would_need_to_match_makes_it_match() -> None:
         assert np.mean([1 - row[0] for row in rows]) == pytest.approx(target, rel=1e-3)
 
 
-@pytest.mark.parametrize("mechanism", ["optimal", "proximity"])
+@pytest.mark.parametrize("mechanism", ["homogeneous", "proximity"])
 @pytest.mark.parametrize("name", ["paper", "election", "travel", "roads"])
 def test_ours_are_proved_and_the_proved_rows_are_those_shown(name: str, mechanism: str) -> None:
     world = example(name)
@@ -165,13 +166,13 @@ def test_a_boundary_by_hand_is_what_the_library_grows() -> None:
     world = example("paper")
     promise = rb.DP("1.5")
     mechanism = rb.optimal(figure_one(), promise, boundary=row)
-    found = answer(world, Settings("optimal", promise, row))
+    found = answer(world, Settings("homogeneous", promise, row))
     assert found["rows"] == [list(row.values()) for row in mechanism.values()]
 
 
 def test_a_boundary_that_is_not_private_names_the_regions() -> None:
     world = example("paper")
-    found = answer(world, Settings("optimal", rb.DP("0.1"), (0.9, 0.05, 0.05)))
+    found = answer(world, Settings("homogeneous", rb.DP("0.1"), (0.9, 0.05, 0.05)))
     verdict = found["verdict"]
     assert "rows" not in found
     assert verdict["state"] == "violated"
@@ -184,7 +185,7 @@ def test_a_boundary_that_is_not_private_names_the_regions() -> None:
 
 def test_a_boundary_that_does_not_sum_to_one_is_refused() -> None:
     with pytest.raises(rb.InvalidDistribution, match="must sum to 1"):
-        answer(example("paper"), Settings("optimal", rb.DP(1), (0.9, 0.2, 0.1)))
+        answer(example("paper"), Settings("homogeneous", rb.DP(1), (0.9, 0.2, 0.1)))
 
 
 @pytest.mark.parametrize(
@@ -193,11 +194,10 @@ def test_a_boundary_that_does_not_sum_to_one_is_refused() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_where_a_boundary_by_hand_starts_is_private(name: str, guarantee: Any) -> None:
     world = example(name)
-    start = answer(world, Settings("optimal", guarantee))["equal_shares"]
+    start = answer(world, Settings("homogeneous", guarantee))["equal_shares"]
     assert sum(start) == pytest.approx(1, abs=1e-12)
-    assert (
-        answer(world, Settings("optimal", guarantee, tuple(start)))["verdict"]["state"] == "checked"
-    )
+    found = answer(world, Settings("homogeneous", guarantee, tuple(start)))
+    assert found["verdict"]["state"] == "checked"
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_curves_of_others_are_means_over_the_region() -> None:
 
 def test_a_region_without_border_has_no_curve() -> None:
     world = read_world(b"a b\na: yes > no\nb: yes > no\n", "calm.txt")
-    found = answer(world, Settings("optimal", rb.DP(1), None, 0))
+    found = answer(world, Settings("homogeneous", rb.DP(1), None, 0))
     assert found["curves"]["depths"] == []
     assert found["rows"] == [[1, 0], [1, 0]]
     assert world.as_dict()["datasets"][0]["depth"] is None
@@ -248,13 +248,13 @@ def test_a_region_without_border_has_no_curve() -> None:
 
 def test_a_lone_dataset_has_no_worst_neighbor() -> None:
     world = read_world(b"a: yes > no\n", "lone.txt")
-    found = answer(world, Settings("optimal", rb.DP(1), None, 0))
+    found = answer(world, Settings("homogeneous", rb.DP(1), None, 0))
     assert found["dataset"] == {"position": 0, "worst": None}
 
 
 def test_files_round_trip() -> None:
     for name in ("paper", "travel"):
-        for mechanism in ("optimal", "proximity"):
+        for mechanism in ("homogeneous", "proximity"):
             world = example(name)
             text = mechanism_file(world, Settings(mechanism, rb.DP("1.5")))
             loaded = read_world(text.encode(), "saved.json")
@@ -267,7 +267,7 @@ def test_files_round_trip() -> None:
 
 
 def test_a_file_is_checked_against_a_stricter_promise() -> None:
-    text = mechanism_file(example("paper"), Settings("optimal", rb.DP(1)))
+    text = mechanism_file(example("paper"), Settings("homogeneous", rb.DP(1)))
     loaded = read_world(text.encode(), "saved.json")
     strict = Settings("file", rb.DP("0.5"))
     assert answer(loaded, strict)["verdict"]["state"] == "violated"

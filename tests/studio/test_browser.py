@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwrig
 import rainbowdp as rb
 from rainbowdp.paper.objects import figure_one
 from rainbowdp.studio.examples import EXAMPLES, example
-from rainbowdp.studio.settings import offered
+from rainbowdp.studio.offers import offered
 
 pytestmark = pytest.mark.slow
 
@@ -170,25 +170,25 @@ def test_every_mechanism_can_be_chosen_and_costs_what_compare_says(page: Page) -
     makers: dict[str, Any] = {
         "proximity": rb.proximity,
         "exponential": rb.exponential,
-        "permute-and-flip": rb.permute_and_flip,
+        "textbook permute-and-flip": rb.permute_and_flip,
         "randomized response": rb.randomized_response,
-        "optimal": rb.optimal,
+        "homogeneous": rb.optimal,
     }
     for name, make in makers.items():
         page.check(f'#mechanisms input[value="{name}"]')
         settled(page, mechanism=name)
         made = make(graph, rb.DP("1.5"))
         assert shown_row(page) == pytest.approx(list(made["d1"].values()), rel=1e-12)
-        badge(page, "proved" if name in ("proximity", "optimal") else "checked")
+        badge(page, "proved" if name in ("proximity", "homogeneous") else "checked")
         page.wait_for_function(
             "([name, error]) => Math.abs(document.querySelector("
             "`label[data-name='${name}'] .cost`).dataset.error - error) < 1e-9",
             arg=[name, compared[name].mean_error],
         )
-        if name != "optimal":
+        if name != "homogeneous":
             match = f"{compared[name].epsilon_to_match:.4g}"
             about = page.locator(f'label[data-name="{name}"] .about')
-            expect(about).to_contain_text(f"as good as optimal at ε = {match}", timeout=WAIT)
+            expect(about).to_contain_text(f"as good as homogeneous at ε = {match}", timeout=WAIT)
 
 
 def test_sliders_move_the_promise(page: Page) -> None:
@@ -397,7 +397,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     assert places[shown["dataset"]][0] > places[0][0]
     page.keyboard.press("ArrowLeft")
     settled(page, dataset=0)
-    page.focus('#mechanisms input[value="optimal"]')
+    page.focus('#mechanisms input[value="homogeneous"]')
     page.keyboard.press("ArrowDown")
     settled(page, mechanism="proximity")
     page.keyboard.press("ArrowDown")

@@ -9,7 +9,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from rainbowdp.exact.files import as_text
 
 import rainbowdp as rb
 from rainbowdp.exact.mechanism import ExactMechanism
@@ -80,7 +79,7 @@ def test_files_of_tables_and_ordered_bins_are_drawn_by_their_question(
     question: Any, epsilon: str, proof: str, note: str, tmp_path: Path
 ) -> None:
     mechanism = rb.best(question, rb.DP(epsilon)).exact()
-    (tmp_path / "saved.json").write_text(as_text(mechanism))
+    (tmp_path / "saved.json").write_text(mechanism.as_text())
     world = open_world(tmp_path / "saved.json")
     assert note in world.note
     settings = read_settings(world, world.start)
@@ -108,11 +107,11 @@ def test_files_of_tables_and_ordered_bins_are_drawn_by_their_question(
 def test_ordered_bins_without_a_question_cannot_be_drawn() -> None:
     bare = ExactMechanism(rb.DP(2), ("low", "high"), ordered_weights(2, rb.DP(2)))
     with pytest.raises(rb.InvalidFile, match=r"by their question, got bare\.json without one"):
-        read_world(as_text(bare).encode(), "bare.json")
+        read_world(bare.as_text().encode(), "bare.json")
 
 
 def test_a_changed_mechanism_file_is_refused() -> None:
-    text = mechanism_file(example("paper"), Settings("optimal", rb.DP(1)))
+    text = mechanism_file(example("paper"), Settings("homogeneous", rb.DP(1)))
     forged = text.replace('"epsilon": "1"', '"epsilon": "1/2"')
     with pytest.raises(rb.InvalidFile, match="must match its checksum"):
         read_world(forged.encode(), "forged.json")
@@ -134,7 +133,7 @@ def test_a_file_of_another_curve(tmp_path: Path) -> None:
 
 def test_a_question_without_border_and_certain_regions_are_drawn() -> None:
     world = read_world(b"a b\nc d\na: x > y\nb: y > x\nc: x > y\nd: x > y\n", "town.txt")
-    text = mechanism_file(world, Settings("optimal", rb.DP(1)))
+    text = mechanism_file(world, Settings("homogeneous", rb.DP(1)))
     loaded = read_world(text.encode(), "town.json")
     assert (("x", "y"), float("inf")) in loaded.graph.datasets
     assert loaded.show(len(loaded.graph) - 1).endswith("depth ∞")

@@ -15,8 +15,9 @@ import rainbowdp as rb
 from rainbowdp.studio.answers import answer, mechanism_file
 from rainbowdp.studio.examples import EXAMPLES, example
 from rainbowdp.studio.loading import open_world
+from rainbowdp.studio.offers import offered
 from rainbowdp.studio.recipe import spell
-from rainbowdp.studio.settings import Settings, offered
+from rainbowdp.studio.settings import Settings
 from rainbowdp.studio.worlds import World
 
 TOWN = "a b\nb c\nc d\na: yes > no\nb: yes > no\nc: no > yes\nd: no > yes\n"
@@ -70,7 +71,7 @@ def test_a_boundary_by_hand_and_a_gaussian_promise(
     for name in ("paper", "travel"):
         world = example(name)
         for guarantee in (rb.DP(2), rb.GaussianDP("0.9")):
-            settings = Settings("optimal", guarantee, (0.5, 0.3, 0.2), 3)
+            settings = Settings("homogeneous", guarantee, (0.5, 0.3, 0.2), 3)
             code = answer(world, settings)["recipe"]
             assert "boundary=[0.5, 0.3, 0.2]" in code
             same(world, settings, printed(code, tmp_path, monkeypatch, capsys))
@@ -81,7 +82,7 @@ def test_loaded_files(
 ) -> None:
     (tmp_path / "town.txt").write_text(TOWN)
     for name in ("paper", "travel"):
-        for mechanism in ("optimal", "proximity"):
+        for mechanism in ("homogeneous", "proximity"):
             text = mechanism_file(example(name), Settings(mechanism, rb.DP("1.5")))
             (tmp_path / f"{name}-{mechanism}.json").write_text(text)
     rb.best(rb.Winner(["a", "b", "c"]), rb.DP("1.5")).save(str(tmp_path / "table.json"))
@@ -99,7 +100,7 @@ def test_loaded_files(
 @pytest.mark.slow
 def test_the_lines_run_on_their_own(tmp_path: Path) -> None:
     for name in EXAMPLES:
-        code = answer(example(name), Settings("optimal", rb.DP("1.5")))["recipe"]
+        code = answer(example(name), Settings("homogeneous", rb.DP("1.5")))["recipe"]
         run = subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
         )

@@ -21,7 +21,7 @@ from rainbowdp.studio.server import STATIC, Source, Studio, _listening
 from studio_server import get, post, request
 
 ONE = {"kind": "dp", "epsilon": "1", "delta": "0"}
-PAPER = {"world": "paper", "mechanism": "optimal", "guarantee": ONE, "dataset": 0}
+PAPER = {"world": "paper", "mechanism": "homogeneous", "guarantee": ONE, "dataset": 0}
 TOWN = b"a b\nb c\na: yes > no\nb: yes > no\nc: no > yes\n"
 
 
@@ -170,7 +170,7 @@ def test_every_example_is_there(studio_address: str, name: str) -> None:
     assert name in [example["name"] for example in listed["examples"]]
     status, world = get(studio_address, f"/api/world/{name}")
     assert status == 200
-    content = {"world": name, "mechanism": "optimal", **world["start"]}
+    content = {"world": name, "mechanism": "homogeneous", **world["start"]}
     status, found = post(studio_address, "/api/answer", content)
     assert status == 200
     assert found["verdict"]["state"] == "checked"
@@ -178,7 +178,7 @@ def test_every_example_is_there(studio_address: str, name: str) -> None:
     status, proof = post(studio_address, "/api/proof", content)
     assert (status, proof["state"]) == (200, "proved")
     status, costs = post(studio_address, "/api/costs", content)
-    assert costs["costs"][0]["name"] == "optimal"
+    assert costs["costs"][0]["name"] == "homogeneous"
 
 
 def test_the_server_says_what_the_library_says(studio_address: str) -> None:
@@ -190,7 +190,7 @@ def test_the_server_says_what_the_library_says(studio_address: str) -> None:
     _, looked = post(studio_address, "/api/inspect", PAPER)
     assert looked == found["dataset"]
     _, matches = post(studio_address, "/api/match", PAPER)
-    assert matches["exponential"] > matches["optimal"] == 1
+    assert matches["exponential"] > matches["homogeneous"] == 1
 
 
 def test_a_loaded_file_is_kept_in_memory(studio_address: str) -> None:

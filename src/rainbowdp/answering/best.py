@@ -113,7 +113,7 @@ def _preferred(question: Question, guarantee: Guarantee) -> str:
     def fits(kind: str) -> bool:
         return family(kind).unfit(question, guarantee) is None
 
-    shared = isinstance(question, Winner) and question.ties is Ties.ANY_LEADER
+    shared = isinstance(question, Winner) and question.ties == Ties.ANY_LEADER
     if (answers > 2 or shared) and fits("margin-table"):
         return "margin-table"
     if answers <= 2:

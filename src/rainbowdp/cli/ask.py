@@ -10,13 +10,11 @@ from functools import partial
 from math import floor
 from typing import Annotated, Any
 
-import click
 import typer
 
 from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.baselines import exponential, permute_and_flip
 from rainbowdp.cli.output import (
     AsJson,
     Group,
@@ -25,6 +23,7 @@ from rainbowdp.cli.output import (
     print_json,
     progress_bar,
 )
+from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
@@ -41,6 +40,13 @@ asking = typer.Typer(
 
 
 KINDS = ("best", *(family.kind for family in FAMILIES))
+
+
+def _known_kind(value: str) -> str:
+    if value not in KINDS:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(KINDS)}.")
+    return value
+
 
 Column = Annotated[str, typer.Option(help="The column that holds the values.")]
 
@@ -83,8 +89,10 @@ def _ask(
         str,
         typer.Option(
             "--mechanism",
-            click_type=click.Choice(KINDS),
-            help="Overrule the choice of the mechanism.",
+            callback=_known_kind,
+            autocompletion=lambda: list(KINDS),
+            metavar="KIND",
+            help=f"Overrule the choice of the mechanism: {', '.join(KINDS)}.",
         ),
     ] = "best",
     explain: Annotated[
@@ -280,11 +288,8 @@ def _percent(chance: float) -> str:
 
 def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
     """What else there is for the question and the guarantee, by name."""
-    makers: dict[str, Callable[..., Any]] = {
-        **{f.kind: partial(by_kind, kind=f.kind) for f in FAMILIES if not f.costly},
-        "textbook permute-and-flip": permute_and_flip,
-        "exponential": exponential,
-    }
+    makers = {**ours_for(mechanism.question), **OTHERS}
+    del makers["best"]
     found: dict[str, Any] = {}
     for name, make in makers.items():
         with suppress(InvalidGuarantee):  # not every mechanism exists under every guarantee

@@ -119,6 +119,10 @@ class Family(ABC):
     """Whether building one may take seconds, so that comparisons do not try many."""
 
     @abstractmethod
+    def suits(self, question: Question) -> bool:
+        """Whether there is such a mechanism for this question under some guarantee."""
+
+    @abstractmethod
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """Why there is no such mechanism here, in one sentence; none where there is one."""
 

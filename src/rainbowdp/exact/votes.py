@@ -32,8 +32,8 @@ def must_be_that_vote(
     question: Mapping[str, Any] | None,
     *,
     size: int,
-    relation: Neighbors,
-    ties: Ties,
+    relation: str,
+    ties: str,
     rows: int,
 ) -> None:
     """Refuse all but a vote of this size and relation, these ties and rows a person."""
@@ -57,8 +57,8 @@ def chances_of_a_vote(
     margin: int,
     *,
     answers: int,
-    neighbors: Neighbors,
-    ties: Ties,
+    neighbors: str,
+    ties: str,
     rows: int,
     farthest: int,
     nearest: Iterable[int],
@@ -74,8 +74,8 @@ def chances_of_a_vote(
     """
     if type(margin) is not int or margin < 1:
         raise NoPlace("a margin that is a whole number from 1", margin)
-    step = rows * (2 if neighbors is Neighbors.SUBSTITUTED else 1)
-    first, last = step * (margin - 1), step * margin - (ties is Ties.FIRST_LISTED)
+    step = rows * (2 if neighbors == Neighbors.SUBSTITUTED else 1)
+    first, last = step * (margin - 1), step * margin - (ties == Ties.FIRST_LISTED)
     found = [
         right_at([gap if rival == near else rest for rival in range(answers - 1)])
         for gap in {first, min(first + 1, last), last}

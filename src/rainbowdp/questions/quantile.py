@@ -100,7 +100,7 @@ class Quantile(CountQuestion):
             left, right = upto - own, total - upto
             if left < rank <= upto:
                 distances.append(0)
-            elif self.neighbors is Neighbors.SUBSTITUTED:
+            elif self.neighbors == Neighbors.SUBSTITUTED:
                 distances.append(max(rank - upto, left - rank + 1))
             elif upto < rank:
                 distances.append(_from_below(self.q, left, own, right))

@@ -18,7 +18,7 @@ class _Word(StrEnum):
 class Neighbors(_Word):
     """What one change of a dataset is.
 
-    >>> Neighbors("substituted") is Neighbors.SUBSTITUTED
+    >>> Neighbors("substituted") == Neighbors.SUBSTITUTED
     True
     """
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from rainbowdp.questions.relations import Ties
 
 
-def standing(counts: Sequence[int], ties: Ties) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def standing(counts: Sequence[int], ties: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The answers by position, the leader first, and the gaps of the others.
 
     >>> standing([4, 7, 5], Ties.FIRST_LISTED)
@@ -25,7 +25,7 @@ def standing(counts: Sequence[int], ties: Ties) -> tuple[tuple[int, ...], tuple[
     most = max(counts)
     leader = counts.index(most)
     indices = range(len(counts))
-    if ties is Ties.ANY_LEADER:
+    if ties == Ties.ANY_LEADER:
         order = (leader, *(v for v in indices if v != leader))
         return order, tuple(most - counts[v] for v in order[1:])
     order = (*indices[leader:], *indices[:leader])

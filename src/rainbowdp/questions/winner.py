@@ -63,7 +63,7 @@ class Winner(CountQuestion):
         return {"kind": "winner", "answers": list(self.answers), "ties": str(self.ties)}
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
-        rule = _substituted if self.neighbors is Neighbors.SUBSTITUTED else _added_or_removed
+        rule = _substituted if self.neighbors == Neighbors.SUBSTITUTED else _added_or_removed
         distances = rule(counts)
         distances[counts.index(max(counts))] = 0
         return distances

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from rainbowdp.baselines import exponential, permute_and_flip, randomized_response
-from rainbowdp.guarantees.dp import DP
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.rules import FAMILIES
 from rainbowdp.studio.worlds import World
@@ -18,7 +17,6 @@ BASELINES: dict[str, Callable[..., Any]] = {
     "randomized response": randomized_response,
 }
 REFERENCE = "homogeneous"  # what the others are measured by
-_LENIENT = DP(3)  # a kind that does not exist even here is not for this question
 
 
 @dataclass(frozen=True)
@@ -99,6 +97,5 @@ def _exists(world: World, name: str) -> bool:
     if name in ON_GRAPHS or name in BASELINES:
         return True
     return world.question is not None and any(
-        family.kind == name and family.unfit(world.question, _LENIENT) is None
-        for family in FAMILIES
+        family.kind == name and family.suits(world.question) for family in FAMILIES
     )

@@ -18,14 +18,12 @@ from scipy.optimize import linprog
 
 import rainbowdp as rb
 import reference
+from kinds import rows_of_votes
 from rainbowdp.errors import NoTable
 from rainbowdp.numeric.linear_programs import Solution, Solver
-from rainbowdp.questions.relations import Ties
-from rainbowdp.rules.margin_table import build as table_program
-from rainbowdp.rules.margin_table.build import _just_above
+from rainbowdp.rules.margin_table import program as table_program
 from rainbowdp.rules.margin_table.cache import fetch_table
-from rainbowdp.rules.margin_table.program import make_table, shape_for
-from rainbowdp.rules.margin_table.rule import MOST_ANSWERS
+from rainbowdp.rules.margin_table.program import MOST_ANSWERS, _just_above, make_table, shape_for
 from rainbowdp.rules.permute_and_flip.build import coins_for
 from reference_votes import Counts, Vote
 
@@ -42,7 +40,7 @@ TIES = pytest.mark.parametrize("ties", ["first listed", "any leader"])
     st.sampled_from(["substituted", "added or removed"]),
     st.sampled_from(["first listed", "any leader"]),
 )
-def test_knots_rise_and_adapt(answers: int, epsilon: float, neighbors: str, ties: Ties) -> None:
+def test_knots_rise_and_adapt(answers: int, epsilon: float, neighbors: str, ties: str) -> None:
     shape = shape_for(answers, epsilon, neighbors, ties)
     unit = (2 if neighbors == "substituted" else 1) / epsilon
     assert shape.knots[0] == 0
@@ -289,7 +287,7 @@ def test_no_worse_than_permute_and_flip_where_the_first_listed_is_right(
     ours = mean_error(alike, Vote.of(table))
     assert ours <= wrong
     flips = coins_for(answers, rb.DP(epsilon), neighbors, "first listed")
-    rows = flips.rows_at(np.array(votes))
+    rows = rows_of_votes(flips, votes)
     true = [counts.index(max(counts)) for counts in votes]
     assert ours <= 1 - rows[np.arange(len(votes)), true].mean()
 

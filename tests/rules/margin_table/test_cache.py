@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 import rainbowdp as rb
+from kinds import prove
 from rainbowdp.rules.margin_table import cache as table_store
 from rainbowdp.rules.margin_table import proof as table_proof
 from rainbowdp.rules.margin_table.cache import cache_folder, fetch_table
 from rainbowdp.rules.margin_table.rule import MarginTable
+from rainbowdp.storage.documents import write_document
 
 ASKED: Any = (2, rb.DP(1), "substituted", "any leader")
 
@@ -67,11 +69,11 @@ def test_a_table_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_was_proved_is_kept_with_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table, _ = fetch_table(*ASKED)
-    proof = table_proof.prove_table(ASKED[1], table)
+    proof = prove(ASKED[1], table)
     forget(monkeypatch)
     again, _ = fetch_table(*ASKED)
-    assert table_proof.prove_table(ASKED[1], again) == proof
-    assert table_proof.prove_table(ASKED[1], again, exactly=True) == proof
+    assert prove(ASKED[1], again) == proof
+    assert prove(ASKED[1], again, exactly=True) == proof
 
 
 def flipped(path: Path) -> None:
@@ -85,7 +87,7 @@ def changed(**fields: Any) -> Callable[[Path], None]:
         content = json.loads(path.read_text())
         content.pop("checksum")
         path.unlink()
-        rb.files.write(content | fields, path)
+        write_document(content | fields, path)
 
     return change
 
@@ -158,7 +160,7 @@ def test_rows_that_break_the_guarantee_are_not_released(
     changed(rows=[[total // 2, total // 2], *([total, 0] for _ in content["rows"][1:])])(path)
     forget(monkeypatch)
     table, _ = fetch_table(*ASKED)
-    assert table_proof.prove_table(ASKED[1], table, exactly=True)
+    assert prove(ASKED[1], table, exactly=True)
 
 
 @pytest.mark.parametrize("kind", ["a file", "a folder in its place", "not writable"])

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.questions.relations import Ties
+from kinds import rows_of_votes
 from rainbowdp.rules.margin_table import rule as margin_table
 from rainbowdp.rules.margin_table.cache import fetch_table
 from rainbowdp.rules.margin_table.program import has_table
@@ -65,7 +65,7 @@ def test_floats_are_the_exact_rows_rounded(table: MarginTable, data: st.DataObje
     size = table.shape.answers
     vote = st.lists(st.integers(0, 12), min_size=size, max_size=size)
     counts = data.draw(st.lists(vote, min_size=1, max_size=8))
-    rows = table.rows_at(np.array(counts, dtype=np.int64))
+    rows = rows_of_votes(table, counts)
     for row, one in zip(rows.tolist(), counts, strict=True):
         assert row == pytest.approx([float(p) for p in shares(weights_at(table, one))], abs=1e-12)
 
@@ -136,7 +136,7 @@ def test_a_knot_is_drawn_by_its_exact_share(ratio: Fraction, gap: int, places: i
 
 
 @TIES
-def test_far_behind_is_as_good_as_never(ties: Ties) -> None:
+def test_far_behind_is_as_good_as_never(ties: str) -> None:
     table, _ = fetch_table(3, rb.DP(1), "substituted", ties)
     far = table.shape.farthest
     beyond = [weights_at(table, (far + 10**18, 10**18 - extra, 0)) for extra in (1, 2, 10**17)]
@@ -197,7 +197,7 @@ def test_which_shapes_have_a_table(answers: int, guarantee: Any, has: bool) -> N
 
 
 @TIES
-def test_all_equal_counts(ties: Ties) -> None:
+def test_all_equal_counts(ties: str) -> None:
     """Where leaders share, each of them is as likely; else the first is the likeliest."""
     table, _ = fetch_table(3, rb.DP(1), "added or removed", ties)
     for count in (0, 1, 10**18):
@@ -213,7 +213,7 @@ def test_all_equal_counts(ties: Ties) -> None:
 @TIES
 @pytest.mark.parametrize("counts", [(9, 9, 9), (30, 28, 23), (8, 20, 20), (0, 50, 12)])
 def test_drawing_knots_first_is_drawing_from_the_blended_row(
-    ties: Ties, counts: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    ties: str, counts: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Within five standard deviations, for a fixed sequence of random numbers."""
     shape = Shape(3, "substituted", ties, (0, 4), 40, Fraction(9, 10), 0)
@@ -221,7 +221,7 @@ def test_drawing_knots_first_is_drawing_from_the_blended_row(
     table = MarginTable(shape, 180, tuple(rows))
     monkeypatch.setattr("secrets.randbelow", random.Random(3).randrange)
     place = dict(zip("abc", counts, strict=True))
-    seen = Counter(table.draw(place, "abc") for _ in range(20_000))
+    seen = Counter(table.drawer(place, "abc")() for _ in range(20_000))
     for name, share in zip("abc", shares(table.weights(place, "abc")), strict=True):
         deviation = math.sqrt(20_000 * share * (1 - share))
         assert abs(seen[name] - 20_000 * share) <= 5 * deviation
@@ -230,4 +230,4 @@ def test_drawing_knots_first_is_drawing_from_the_blended_row(
 def test_a_certain_row_is_always_drawn() -> None:
     shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
     table = MarginTable(shape, 2, ((2, 0), (2, 0)))
-    assert {table.draw({"a": 3, "b": 4}, ("a", "b")) for _ in range(50)} == {"b"}
+    assert {table.drawer({"a": 3, "b": 4}, ("a", "b"))() for _ in range(50)} == {"b"}

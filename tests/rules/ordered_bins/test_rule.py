@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from rainbowdp.answering.mechanism import ordered
+from kinds import ordered_bins as ordered
 from rainbowdp.errors import NoPlace
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.rules.ordered_bins.build import ordered_holds, ordered_weights
@@ -149,7 +149,7 @@ def test_a_row_is_the_closed_form(bins: int, tenths: int, data: st.DataObject) -
         crowd += sum(e ** -(1 + max(a - x, x)) for i, x in enumerate(mirrored) if i != own)
         assert row[v] / sum(row) == pytest.approx(e ** -(a + 1) / crowd, rel=1e-6, abs=1e-18)
         assert row[v] / sum(row) <= e**-a / (1 + e) * (1 + 1e-6) + 1e-18  # proximity has more
-    assert rule.rows_at(np.array([leads]))[0] == pytest.approx([w / sum(row) for w in row])
+    assert rule.rows_at_leads(np.array([leads]))[0] == pytest.approx([w / sum(row) for w in row])
 
 
 @given(st.integers(2, 6), st.lists(st.integers(0, 50), min_size=6, max_size=6), st.data())
@@ -164,11 +164,11 @@ def test_leads_say_what_margins_say(bins: int, some: list[int], data: st.DataObj
 
 def test_best_takes_it_where_it_is_proved() -> None:
     for bins, epsilon, name in [
-        (2, "0.5", "optimal"),
+        (2, "0.5", "homogeneous"),
         (3, "0.2", "homogeneous"),
-        (3, "0.25", "ordered"),
-        (4, "1", "ordered"),
-        (4, "3", "ordered"),
+        (3, "0.25", "ordered-bins"),
+        (4, "1", "ordered-bins"),
+        (4, "3", "ordered-bins"),
         (9, "1", "homogeneous"),
     ]:
         assert rb.best(question(bins), rb.DP(epsilon)).name == name
@@ -177,7 +177,7 @@ def test_best_takes_it_where_it_is_proved() -> None:
         assert rb.best(asked, rb.DP(2)).name == "proximity"
         with pytest.raises(rb.InvalidQuestion, match="one record a person substituted"):
             ordered(asked, rb.DP(2))
-    assert rb.best(question(4), rb.DP(1, "1e-6")).name == "ordered"
+    assert rb.best(question(4), rb.DP(1, "1e-6")).name == "ordered-bins"
     assert rb.best(question(4), rb.DP(1, "0.1")).name == "homogeneous"
     assert rb.best(question(4), rb.GaussianDP(1)).name == "homogeneous"
     with pytest.raises(rb.InvalidGuarantee, match="need an"):
@@ -203,8 +203,8 @@ def test_a_file_proves_itself_again(tmp_path: Path) -> None:
     made = rb.best(asked, rb.DP("0.7"))
     made.save(str(tmp_path / "quantile.json"))
     loaded = rb.load(tmp_path / "quantile.json")
-    assert loaded == made.exact_once
-    assert loaded[counts] == made.exact_once[counts]
+    assert loaded == made.exact()
+    assert loaded[counts] == made.exact()[counts]
     assert loaded.release(counts) in asked.answers
 
 

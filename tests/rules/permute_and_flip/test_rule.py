@@ -10,15 +10,14 @@ from fractions import Fraction
 from pathlib import Path
 
 import mpmath as mp
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rainbowdp.exact.files import save
 
 import rainbowdp as rb
 import reference
-from rainbowdp.answering.mechanism import flip, homogeneous
+from kinds import homogeneous, rows_of_votes
+from kinds import permute_and_flip as flip
 from rainbowdp.errors import NoPlace
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.questions.histograms import histograms
@@ -34,11 +33,11 @@ Counts = tuple[int, ...]
 
 
 def question(
-    answers: int, neighbors: str = "substituted", ties: Ties = "first listed", rows: int = 1
+    answers: int, neighbors: str = "substituted", ties: str = "first listed", rows: int = 1
 ) -> rb.Winner:
     return rb.Winner(
         [f"a{v}" for v in range(answers)],
-        neighbors=neighbors,  # type: ignore[arg-type]
+        neighbors=neighbors,
         ties=ties,
         **({"person": "who", "rows_per_person": rows} if rows > 1 else {}),  # type: ignore[arg-type]
     )
@@ -80,11 +79,11 @@ def by_all_coins(rule: PermuteAndFlip, counts: Counts) -> list[Fraction]:
 )
 @settings(deadline=None)
 def test_a_row_is_what_all_falls_of_the_coins_give(
-    counts: list[int], ties: Ties, ratio: int
+    counts: list[int], ties: str, ratio: int
 ) -> None:
     rule = PermuteAndFlip(len(counts), "substituted", ties, 1, Fraction(ratio, 1024))
     assert row(rule, tuple(counts)) == by_all_coins(rule, tuple(counts))
-    floats = rule.rows_at(np.array([counts]))[0]
+    floats = rows_of_votes(rule, [counts])[0]
     assert floats == pytest.approx([float(p) for p in row(rule, tuple(counts))], abs=1e-14)
 
 
@@ -112,7 +111,7 @@ SHAPES = [(3, 6, 1), (3, 5, 2), (4, 4, 1), (5, 3, 1), (7, 2, 1)]
 @pytest.mark.parametrize(("answers", "records", "rows"), SHAPES)
 @pytest.mark.parametrize("ratio", [Fraction(21, 20), Fraction(3), Fraction(60)])
 def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
-    ratio: Fraction, answers: int, records: int, rows: int, neighbors: str, ties: Ties
+    ratio: Fraction, answers: int, records: int, rows: int, neighbors: str, ties: str
 ) -> None:
     rule = coins_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
     known: dict[Counts, list[Fraction]] = {}
@@ -160,12 +159,14 @@ def test_chances_fall_as_fast_as_the_proof_allows(epsilon: str, rows: int, neigh
     guarantee = rb.DP(epsilon)
     rule = coins_for(12, guarantee, neighbors, "first listed", rows)
     assert rule.moves == 12 * rows * (2 if neighbors == "substituted" else 1)
-    prove_coins(guarantee, rule.ratio, rule.moves)
+    prove_coins(guarantee, rule.ratio, 12, neighbors, "first listed", rows)
     steeper = rule.ratio - Fraction(2, 1 << 60)
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_coins(guarantee, steeper, rule.moves)
+        prove_coins(guarantee, steeper, 12, neighbors, "first listed", rows)
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_coins(guarantee, rule.ratio, rule.moves + 1)
+        prove_coins(guarantee, rule.ratio, 13, neighbors, "first listed", rows)
+    with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
+        prove_coins(guarantee, rule.ratio, 12, neighbors, "first listed", rows + 1)
 
 
 def test_chances_never_fall_faster_than_the_ratio_and_never_rise() -> None:
@@ -228,7 +229,7 @@ def test_a_clear_winner_is_all_but_certain(answers: int, rows: int, epsilon: str
 
 
 @pytest.mark.parametrize("ties", Ties)
-def test_draws_follow_the_row(ties: Ties, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_follow_the_row(ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(7)
     monkeypatch.setattr("secrets.randbits", rng.getrandbits)
     monkeypatch.setattr("secrets.choice", rng.choice)
@@ -246,24 +247,24 @@ def test_a_coin_shows_heads_for_as_many_numbers_as_its_chance_says(
     above: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rule = coins_for(2, rb.DP(1), "substituted", "first listed")
-    seen: list[list[str]] = []
+    seen: list[int] = []
     drawn = iter([TOTAL - 1, rule.chance(7) + above])  # the leader's coin, then the other's
     monkeypatch.setattr("secrets.randbits", lambda bits: next(drawn) if bits == 127 else None)
 
-    def first(heads: list[str]) -> str:
+    def first(heads: int) -> int:
         seen.append(heads)
-        return heads[0]
+        return 0
 
-    monkeypatch.setattr("secrets.choice", first)
-    rule.draw({"x": 4, "y": 1}, ("x", "y"))
-    assert seen == [["x", "y"] if above < 0 else ["x"]]
+    monkeypatch.setattr("secrets.randbelow", first)
+    assert rule.drawer({"x": 4, "y": 1}, ("x", "y"))() == "x"
+    assert seen == [2 if above < 0 else 1]
 
 
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize("ties", Ties)
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_it_errs_no_more_than_permute_and_flip_by_counts(
-    epsilon: str, ties: Ties, neighbors: str
+    epsilon: str, ties: str, neighbors: str
 ) -> None:
     """The same mechanism where any leader is right, and with a better tie where the first is."""
     asked, promise = question(4, neighbors, ties), rb.DP(epsilon)
@@ -279,7 +280,7 @@ def test_it_errs_no_more_than_permute_and_flip_by_counts(
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize("ties", Ties)
-def test_the_least_and_the_most_by_margin(ties: Ties, neighbors: str, rows: int) -> None:
+def test_the_least_and_the_most_by_margin(ties: str, neighbors: str, rows: int) -> None:
     asked = question(3, neighbors, ties, rows)
     mechanism = flip(asked, rb.DP(1))
     found: dict[int, list[float]] = {}
@@ -348,7 +349,7 @@ def test_other_places_are_refused(place: object) -> None:
 
 def test_a_file_is_small_and_proves_itself(tmp_path: Path) -> None:
     mechanism = flip(question(26, rows=2), rb.DP("0.01"))
-    path = save(mechanism.exact(), tmp_path / "m.json")
+    path = mechanism.exact().save(tmp_path / "m.json")
     assert path.stat().st_size < 2_000
     assert load(path).rule == mechanism.exact().rule
     assert "104 steps" in str(load(path).proof)

@@ -39,6 +39,10 @@ class HomogeneousFamily(Family):
             return cls()
         return cls(exact_distribution(list(boundary), len(question.answers)))
 
+    def suits(self, question: Question) -> bool:
+        """Every question has a true answer and a distance to the next one."""
+        return True
+
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """It exists for every question and every guarantee."""
         return None

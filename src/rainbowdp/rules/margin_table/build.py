@@ -24,13 +24,14 @@ class MarginTableFamily(Family):
     rule: ClassVar[type[Rule]] = MarginTable
     costly: ClassVar[bool] = True
 
+    def suits(self, question: Question) -> bool:
+        """It is for votes with few answers and one record a person."""
+        few = len(question.answers) <= MOST_ANSWERS
+        return isinstance(question, Winner) and few and question.rows_per_person == 1
+
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
-        """It is for votes with few answers, one record a person, and an ε that is not extreme."""
-        if (
-            isinstance(question, Winner)
-            and question.rows_per_person == 1
-            and has_table(len(question.answers), guarantee)
-        ):
+        """The ε must not be extreme."""
+        if self.suits(question) and has_table(len(question.answers), guarantee):
             return None
         return (
             f"a margin table is for a Winner with 2 to {MOST_ANSWERS} answers and one record a "

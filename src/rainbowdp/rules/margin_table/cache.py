@@ -22,7 +22,6 @@ from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.numeric.linear_programs import terminal_progress
 from rainbowdp.numeric.quantity import exact
-from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules.margin_table.program import make_table, shape_for
 from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.rule import MarginTable
@@ -36,7 +35,7 @@ _kept: dict[str, tuple[MarginTable, Fraction]] = {}
 
 
 def fetch_table(
-    answers: int, guarantee: DP, neighbors: Neighbors, ties: Ties, progress: Progress | None = None
+    answers: int, guarantee: DP, neighbors: str, ties: str, progress: Progress | None = None
 ) -> tuple[MarginTable, Fraction]:
     """The proved table of a shape and its mixing: from memory, from disk, or made and kept.
 

@@ -92,8 +92,8 @@ def has_table(answers: int, guarantee: Guarantee) -> bool:
 def make_table(
     answers: int,
     guarantee: DP,
-    neighbors: Neighbors,
-    ties: Ties,
+    neighbors: str,
+    ties: str,
     progress: Progress | None = None,
 ) -> tuple[MarginTable, Fraction]:
     """The best table of its shape, proved in exact rationals, and how much was mixed into it."""
@@ -121,14 +121,14 @@ def make_table(
     )
 
 
-def shape_for(answers: int, epsilon: float, neighbors: Neighbors, ties: Ties) -> Shape:
+def shape_for(answers: int, epsilon: float, neighbors: str, ties: str) -> Shape:
     """Where a table has its knots.
 
     The unit is the gap that costs a factor e: 2/ε records where one is substituted (which moves a
     gap by two), 1/ε where one is added or removed. Gaps count up to r^gap = 2^-40.
     """
-    unit = (2 if neighbors is Neighbors.SUBSTITUTED else 1) / epsilon
-    sizes = _SIZES[ties if ties is Ties.ANY_LEADER else neighbors]
+    unit = (2 if neighbors == Neighbors.SUBSTITUTED else 1) / epsilon
+    sizes = _SIZES[ties if ties == Ties.ANY_LEADER else neighbors]
     size, labeled = sizes[answers][unit > _LARGE_UNIT]
     size = min(size, 2 + int(_FARTHEST_KNOT * unit))
     knots = _knots(size, _REACH.get(answers, 0.0) * unit)

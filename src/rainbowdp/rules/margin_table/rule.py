@@ -133,7 +133,7 @@ class MarginTable(Rule):
     def right_at(self, gaps: Sequence[int]) -> float:
         """How likely a right answer is at these gaps."""
         row = self.at_gaps(gaps)
-        shared = self.shape.ties is Ties.ANY_LEADER
+        shared = self.shape.ties == Ties.ANY_LEADER
         leaders = row[0] + sum(
             w for gap, w in zip(gaps, row[1:], strict=True) if shared and not gap
         )

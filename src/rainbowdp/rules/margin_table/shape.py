@@ -35,8 +35,8 @@ class Shape:
     """
 
     answers: int
-    neighbors: Neighbors
-    ties: Ties
+    neighbors: str
+    ties: str
     knots: tuple[int, ...]  # without the one at infinity
     farthest: int
     ratio: Fraction
@@ -65,7 +65,7 @@ class Shape:
         neighbors = one_of(Neighbors, self.neighbors, "neighbors", InvalidMechanism)
         object.__setattr__(self, "ties", ties)
         object.__setattr__(self, "neighbors", neighbors)
-        if ties is Ties.ANY_LEADER and self.labeled:
+        if ties == Ties.ANY_LEADER and self.labeled:
             raise InvalidMechanism(
                 f"where any leader is right no knot is labeled, got {self.labeled} of them"
             )
@@ -157,6 +157,6 @@ class Shape:
         """Pairs of positions with equal weights at ``knots``: equal gaps, or a shared lead."""
         free = [(knot, i) for i, knot in enumerate(knots, 1) if knot >= self.labeled]
         pairs = [(i, j) for (a, i), (b, j) in itertools.pairwise(sorted(free)) if a == b]
-        if self.ties is Ties.ANY_LEADER:
+        if self.ties == Ties.ANY_LEADER:
             pairs += [(0, i) for knot, i in free if knot == 0]
         return pairs

@@ -29,16 +29,21 @@ class OrderedBinsFamily(Family):
     summary: ClassVar[str] = "bins of a quantile, each by its distance and how crowded it is there"
     rule: ClassVar[type[Rule]] = OrderedBins
 
-    def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
-        """It is for quantiles, and needs an ε that grows with the number of bins."""
-        if not (
+    def suits(self, question: Question) -> bool:
+        """It is for quantiles with one record a person substituted."""
+        return (
             isinstance(question, Quantile)
-            and question.neighbors is Neighbors.SUBSTITUTED
+            and question.neighbors == Neighbors.SUBSTITUTED
             and question.rows_per_person == 1
-        ):
+        )
+
+    def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
+        """The ε that it needs grows with the number of bins."""
+        if not self.suits(question):
+            rows = question.rows_per_person
             return (
-                "ordered bins are for a Quantile with one record a person substituted, "
-                f"got {question!r}"
+                "ordered bins are for a Quantile with one record a person substituted, got a "
+                f"{type(question).__name__} with {rows} a person {question.neighbors}"
             )
         return why_no_ordered_bins(len(question.answers), guarantee)
 

@@ -13,7 +13,6 @@ from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.numeric.quantity import ball, dyadic, precision
 from rainbowdp.questions import Question, Winner
-from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules.permute_and_flip.rule import GRID, PermuteAndFlip
 
 
@@ -25,6 +24,10 @@ class PermuteAndFlipFamily(Family):
     title: ClassVar[str] = "Permute-and-flip"
     summary: ClassVar[str] = "a coin for each answer of a vote, by how far it is behind"
     rule: ClassVar[type[Rule]] = PermuteAndFlip
+
+    def suits(self, question: Question) -> bool:
+        """It is for votes."""
+        return isinstance(question, Winner)
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """It is for votes under (ε,δ), with any number of answers and rows a person."""
@@ -55,7 +58,7 @@ class PermuteAndFlipFamily(Family):
 
 
 def coins_for(
-    answers: int, guarantee: Guarantee, neighbors: Neighbors, ties: Ties, rows: int = 1
+    answers: int, guarantee: Guarantee, neighbors: str, ties: str, rows: int = 1
 ) -> PermuteAndFlip:
     """The coins with the least chances that keep the guarantee."""
     if not isinstance(guarantee, DP):

@@ -13,7 +13,7 @@ from rainbowdp.questions.relations import Neighbors, Ties
 
 
 def prove_coins(
-    guarantee: Guarantee, ratio: Fraction, answers: int, neighbors: Neighbors, ties: Ties, rows: int
+    guarantee: Guarantee, ratio: Fraction, answers: int, neighbors: str, ties: str, rows: int
 ) -> Check:
     """Chances that fall by at most ``ratio`` a unit keep the guarantee.
 
@@ -24,8 +24,8 @@ def prove_coins(
     """
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(f"permute-and-flip needs an (ε,δ) guarantee, got {guarantee}")
-    units = answers if ties is Ties.FIRST_LISTED else 1
-    changed = 2 if neighbors is Neighbors.SUBSTITUTED else 1
+    units = answers if ties == Ties.FIRST_LISTED else 1
+    changed = 2 if neighbors == Neighbors.SUBSTITUTED else 1
     moves = rows * changed * units
     ((allowed, _),) = lines_of(guarantee)
     places = BITS + 64 + math.floor(allowed).bit_length()

@@ -70,8 +70,8 @@ class PermuteAndFlip(Rule):
     kind: ClassVar[str] = "permute-and-flip"
 
     answers: int
-    neighbors: Neighbors
-    ties: Ties
+    neighbors: str
+    ties: str
     rows: int
     ratio: Fraction
 
@@ -92,12 +92,12 @@ class PermuteAndFlip(Rule):
     @property
     def parts(self) -> int:
         """In how many parts of a record distances are counted."""
-        return self.answers if self.ties is Ties.FIRST_LISTED else 1
+        return self.answers if self.ties == Ties.FIRST_LISTED else 1
 
     @property
     def moves(self) -> int:
         """By how much one person can move all scores together."""
-        return self.parts * self.rows * (2 if self.neighbors is Neighbors.SUBSTITUTED else 1)
+        return self.parts * self.rows * (2 if self.neighbors == Neighbors.SUBSTITUTED else 1)
 
     @cached_property
     def least(self) -> int:
@@ -185,7 +185,7 @@ class PermuteAndFlip(Rule):
 
     def _distances(self, key: Key, answers: Sequence[Answer]) -> list[int]:
         counts = counts_of(key, answers)
-        delay = int(self.ties is Ties.FIRST_LISTED)
+        delay = int(self.ties == Ties.FIRST_LISTED)
         scores = [self.parts * count - delay * number for number, count in enumerate(counts)]
         most = max(scores)
         return [most - score for score in scores]
@@ -239,7 +239,7 @@ class PermuteAndFlip(Rule):
 
     def right_at(self, gaps: Sequence[int]) -> float:
         """How likely a right answer is at these gaps (see ``standing``)."""
-        delays = range(1, self.answers) if self.ties is Ties.FIRST_LISTED else [0] * len(gaps)
+        delays = range(1, self.answers) if self.ties == Ties.FIRST_LISTED else [0] * len(gaps)
         behind = [self.parts * gap + delay for gap, delay in zip(gaps, delays, strict=True)]
         distances = np.array([[0.0, *map(float, behind)]])
         row = first_heads(self._in_floats(distances))
@@ -247,7 +247,7 @@ class PermuteAndFlip(Rule):
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many votes at once, in floats."""
-        delays = np.arange(self.answers) if self.ties is Ties.FIRST_LISTED else 0
+        delays = np.arange(self.answers) if self.ties == Ties.FIRST_LISTED else 0
         gaps = (counts.max(axis=1, keepdims=True) - counts).astype(np.float64)
         behind = self.parts * gaps + delays
         return first_heads(self._in_floats(behind - behind.min(axis=1, keepdims=True)))

@@ -79,6 +79,10 @@ class ProximityFamily(Family):
     summary: ClassVar[str] = "each answer by its own distance; far rivals cost hardly anything"
     rule: ClassVar[type[Rule]] = Proximity
 
+    def suits(self, question: Question) -> bool:
+        """Every question has margins."""
+        return True
+
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """It needs q − 1 ≤ e^ε."""
         return why_no_proximity(len(question.answers), guarantee)
