@@ -32,6 +32,7 @@ check: $(VENV)/dev
 	$(RUN)/ruff check
 	$(RUN)/ruff format --check
 	$(RUN)/mypy
+	$(RUN)/lint-imports --no-logo
 
 format: $(VENV)/dev
 	$(RUN)/ruff check --fix

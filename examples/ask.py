@@ -12,7 +12,6 @@ from rich.markup import escape
 from rich.table import Table
 
 import rainbowdp as rb
-from rainbowdp.ledger import Ledger
 
 ELECTION = str(Path(__file__).parent / "data" / "election.csv")
 TRAVEL = str(Path(__file__).parent / "data" / "travel.csv")
@@ -35,7 +34,7 @@ def main() -> None:
         "How do most of the 210 travel?": (rb.best(winner, rb.DP("1.5")), TRAVEL),
     }
     with tempfile.TemporaryDirectory() as folder:
-        ledger = Ledger.create(Path(folder) / "budget.db", epsilon=4)
+        ledger = rb.Ledger.create(Path(folder) / "budget.db", epsilon=4)
         console.print("\n[bold]Three private answers[/], neighbors: one record substituted\n")
         table = Table("question", "guarantee", "mechanism", "answer", box=SIMPLE_HEAD)
         for words, (mechanism, data) in asked.items():

@@ -25,13 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 import rainbowdp as rb
-from rainbowdp.deployment import Placement, place_optimal
-from rainbowdp.graphs.edges import Edges
 
 EXTRACT = Path(__file__).parent / "data" / "ny-extract.gr.xz"
 
 
-def far_apart(roads: Edges, count: int) -> list[Any]:
+def far_apart(roads: rb.Edges, count: int) -> list[Any]:
     """Junctions far from each other: the first one, then always the farthest from those chosen."""
     assert roads.names is not None
     chosen = [roads.names[0]]
@@ -42,7 +40,7 @@ def far_apart(roads: Edges, count: int) -> list[Any]:
     return chosen
 
 
-def report_design(console: Console, placed: Placement, epsilon: float) -> None:
+def report_design(console: Console, placed: rb.Deployment, epsilon: float) -> None:
     graph, truth = placed.graph, placed.truth
     table = Table(
         "hospital", "junctions", "on the border", "deepest", "true answer", box=SIMPLE_HEAD
@@ -63,7 +61,7 @@ def report_design(console: Console, placed: Placement, epsilon: float) -> None:
     )
 
 
-def report_phone(console: Console, placed: Placement, file: Path) -> None:
+def report_phone(console: Console, placed: rb.Deployment, file: Path) -> None:
     graph = placed.graph
     deep = np.argsort(np.where(np.isinf(graph.depths), -1, graph.depths), kind="stable")
     junction = graph.datasets[int(deep[len(deep) // 2])]
@@ -78,7 +76,7 @@ def report_phone(console: Console, placed: Placement, file: Path) -> None:
     )
 
 
-def report_attacker(console: Console, placed: Placement, epsilon: float) -> None:
+def report_attacker(console: Console, placed: rb.Deployment, epsilon: float) -> None:
     console.print(
         "[bold]What an attacker learns[/] who sees the answer, knows the map and the mechanism, "
         "and held two junctions for equally likely:\n"
@@ -136,7 +134,7 @@ def main() -> None:
     near = rb.nearest_sites(roads, sites)
     graph = rb.RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
     guarantee = rb.DP(asked.epsilon)
-    placed = place_optimal(graph, guarantee)
+    placed = rb.deploy(graph, guarantee)
     with tempfile.TemporaryDirectory() as folder:
         file, _ = placed.save(Path(folder) / "hospitals.json")
         seconds = time.perf_counter() - started

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from rainbowdp import deployment as placement
-from rainbowdp.deployment import place_by_margins, place_optimal
+from rainbowdp import deployment
 from rainbowdp.storage.documents import checksum
 from reference import assert_one_sentence
 from strategies import graphs
@@ -35,7 +34,7 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
 
 
 def test_a_place_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.RainbowGraph) -> None:
-    placed = place_optimal(roads, rb.DP(1))
+    placed = rb.deploy(roads, rb.DP(1))
     mechanism, nodes = placed.save(tmp_path / "out.json")
     loaded = rb.load(mechanism)
     found = rows(nodes)
@@ -49,7 +48,7 @@ def test_a_place_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.Rai
 
 
 def test_margins_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.RainbowGraph) -> None:
-    placed = place_by_margins(roads, rb.DP(1))
+    placed = rb.deploy(roads, rb.DP(1), "proximity")
     mechanism, nodes = placed.save(tmp_path / "out.json")
     loaded = rb.load(mechanism)
     cut = len(placed.exact.rule.steps)  # type: ignore[attr-defined]
@@ -69,7 +68,7 @@ def test_margins_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.Rai
 def test_the_places_name_the_mechanism_they_belong_to(
     tmp_path: Path, roads: rb.RainbowGraph
 ) -> None:
-    placed = place_optimal(roads, rb.DP(1))
+    placed = rb.deploy(roads, rb.DP(1))
     _, nodes = placed.save(tmp_path / "out.json")
     found = duckdb.execute(f"SELECT key, value FROM parquet_kv_metadata('{nodes}')").fetchall()
     assert found == [(b"mechanism", checksum(placed.exact.describe()).encode())]
@@ -77,7 +76,7 @@ def test_the_places_name_the_mechanism_they_belong_to(
 
 @given(graph=graphs(answers=3), epsilon=st.sampled_from(["0.8", "1", "3"]))
 def test_proximity_keeps_its_guarantee_on_every_edge(graph: rb.RainbowGraph, epsilon: str) -> None:
-    placed = place_by_margins(graph, rb.DP(epsilon))
+    placed = rb.deploy(graph, rb.DP(epsilon), "proximity")
     most = Fraction(math.exp(float(epsilon))) * (1 + Fraction(1, 10**12))
     for a in graph.datasets:
         for b in graph.neighbors(a):
@@ -88,14 +87,14 @@ def test_proximity_keeps_its_guarantee_on_every_edge(graph: rb.RainbowGraph, eps
 def test_numbers_stay_numbers(tmp_path: Path) -> None:
     labels = [7, 7, 9]
     graph = rb.RainbowGraph([(0, 1), (1, 2)], {7: ("a", "b"), 9: ("b", "a")}, labels=labels)
-    _, nodes = place_optimal(graph, rb.DP(1)).save(tmp_path / "out.json")
+    _, nodes = rb.deploy(graph, rb.DP(1)).save(tmp_path / "out.json")
     assert rows(nodes) == [(0, 7, 1), (1, 7, 0), (2, 9, 0)]
 
 
 def test_nothing_is_left_of_an_interrupted_run(
     tmp_path: Path, roads: rb.RainbowGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    placed = place_optimal(roads, rb.DP(1))
+    placed = rb.deploy(roads, rb.DP(1))
     before = set(tmp_path.iterdir())
 
     def stop(*_: Any) -> None:
@@ -109,7 +108,7 @@ def test_nothing_is_left_of_an_interrupted_run(
 
 
 def test_what_cannot_be_written(tmp_path: Path, roads: rb.RainbowGraph) -> None:
-    placed = place_optimal(roads, rb.DP(1))
+    placed = rb.deploy(roads, rb.DP(1))
     with pytest.raises(rb.InvalidMechanism, match=r"must not end in \.parquet"):
         placed.save(tmp_path / "out.parquet")
     with pytest.raises(rb.InvalidFile) as refused:
@@ -117,19 +116,19 @@ def test_what_cannot_be_written(tmp_path: Path, roads: rb.RainbowGraph) -> None:
     assert_one_sentence(refused.value, "writable", tmp_path / "none")
     named = rb.RainbowGraph([("x", "y")], {"x": ("a", "b"), "y": ("b", "a")})
     with pytest.raises(rb.InvalidGraph, match="whole numbers"):
-        place_optimal(named, rb.DP(1)).save(tmp_path / "out.json")
+        rb.deploy(named, rb.DP(1)).save(tmp_path / "out.json")
 
 
 def test_more_regions_than_fit(roads: rb.RainbowGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placement, "MOST_WEIGHTS", 10)
+    monkeypatch.setattr(deployment, "MOST_WEIGHTS", 10)
     with pytest.raises(rb.InvalidGraph) as refused:
-        place_optimal(roads, rb.DP(1))
+        rb.deploy(roads, rb.DP(1))
     assert_one_sentence(refused.value, "at most 10 weights", "3 regions and 3 answers")
 
 
 def test_a_graph_of_one_region(tmp_path: Path) -> None:
     graph = rb.RainbowGraph([(0, 1)], [("a", "b"), ("a", "b")])
-    placed = place_optimal(graph, rb.DP(1))
+    placed = rb.deploy(graph, rb.DP(1))
     assert placed.truth.tolist() == [1, 1]
     _, nodes = placed.save(tmp_path / "out.json")
     assert rows(nodes) == [(0, "('a', 'b')", None), (1, "('a', 'b')", None)]

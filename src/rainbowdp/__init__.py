@@ -29,6 +29,7 @@ from rainbowdp.baselines import (
     report_noisy_max,
 )
 from rainbowdp.comparison import Comparison, compare
+from rainbowdp.deployment import Deployment, deploy
 from rainbowdp.errors import (
     BudgetExceeded,
     InvalidBoundary,
@@ -49,6 +50,7 @@ from rainbowdp.errors import (
 )
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.graphs.edges import Edges
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import Morphism, boundary_morphism
 from rainbowdp.graphs.rainbows import Utility
@@ -85,7 +87,9 @@ __all__ = [
     "Comparison",
     "Continuous",
     "Custom",
+    "Deployment",
     "Design",
+    "Edges",
     "ExactMechanism",
     "Existence",
     "GaussianDP",
@@ -126,6 +130,7 @@ __all__ = [
     "boundary_morphism",
     "by_kind",
     "compare",
+    "deploy",
     "design",
     "dominates",
     "exponential",

@@ -1,8 +1,8 @@
-"""Where each node of a graph stands in a mechanism file.
+"""A mechanism file for a graph, and beside it the key of each node.
 
-A file holds rows, not nodes. The optimum has a row for each region and depth, proximity a weight
-for each margin; a node's *place* is what finds its row. Whoever holds the mechanism file and one
-place, a phone for instance, draws a private answer without the graph.
+A file holds rows, not nodes. The homogeneous mechanism has a row for each region and depth,
+proximity a weight for each margin; a node's *key* is what finds its row. Whoever holds the
+mechanism file and one key, a phone for instance, draws a private answer without the graph.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.rules.proximity.build import proximity_weights
 from rainbowdp.storage.documents import checksum
@@ -33,41 +34,61 @@ MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
 
 
 @dataclass(frozen=True, eq=False)
-class Placement:
-    """An exact mechanism, and for each node of a graph its place in it.
+class Deployment:
+    """An exact mechanism, and for each node of a graph its key in it; made by ``rb.deploy``.
 
-    ``places`` are the columns that make up a place besides the region, ``truth`` is the
-    probability of each node's first choice.
+    Attributes
+    ----------
+    graph
+        The graph.
+    exact
+        The mechanism in integers, with its proof.
+    keys
+        The columns that make up a key besides the region, a value for each node.
+    truth
+        The probability of each node's first choice.
+
     """
 
     graph: RainbowGraph
     exact: ExactMechanism
-    places: dict[str, NDArray[Any]]
+    keys: dict[str, NDArray[Any]]
     truth: Floats
 
     def save(self, path: str | PathLike[str]) -> tuple[Path, Path]:
-        """Write the mechanism to ``path``, and the places beside it in a ``.parquet`` file.
+        """Write the mechanism to ``path``, and the keys beside it in a ``.parquet`` file.
 
-        Each file appears whole or not at all. The places carry the checksum of the mechanism they
+        Each file appears whole or not at all. The keys carry the checksum of the mechanism they
         belong to, as ``mechanism`` in the metadata.
+
+        Parameters
+        ----------
+        path
+            The mechanism file.
+
+        Returns
+        -------
+        tuple of pathlib.Path
+            The mechanism file and the file of keys.
+
         """
         target = Path(path)
         table = target.with_suffix(".parquet")
         if table == target:
             raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
         with whole_file(table, "a mechanism file", InvalidFile) as draft:
-            self._write_places(draft)
+            self._write_keys(draft)
             self.exact.save(target)
         return target, table
 
-    def _write_places(self, draft: Path) -> None:
+    def _write_keys(self, draft: Path) -> None:
         import duckdb
 
         labels = list(self.graph.regions)
         if not all(type(label) is int for label in labels):
             labels = [str(label) for label in labels]
-        columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.places}
-        listed = ", ".join(quoted(name, '"') for name in self.places)
+        columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.keys}
+        listed = ", ".join(quoted(name, '"') for name in self.keys)
         given = {"labels": labels, "draft": str(draft), "sum": checksum(self.exact.describe())}
         with duckdb.connect(":memory:") as connection:
             connection.register("placed", columns)
@@ -81,8 +102,57 @@ class Placement:
                 raise OSError(0, "DuckDB cannot write there") from error
 
 
-def place_optimal(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Placement:
-    """The optimum of ``graph``; a place is a region and a depth, which is null where infinite.
+def deploy(
+    graph: RainbowGraph, guarantee: Guarantee, kind: str = "homogeneous", *, boundary: Any = None
+) -> Deployment:
+    """Make a mechanism for a graph exact, check every edge, and find the key of each node.
+
+    Parameters
+    ----------
+    graph
+        The graph, of up to millions of nodes.
+    guarantee
+        What is promised between neighbors.
+    kind
+        ``"homogeneous"``, the optimum for its boundary, or ``"proximity"``.
+    boundary
+        For homogeneous: a boundary condition, or what ``rb.optimal`` takes for one.
+
+    Returns
+    -------
+    Deployment
+        The mechanism and the keys, ready to be saved.
+
+    Raises
+    ------
+    InvalidGraph
+        If the file would have more than five million weights.
+    InvalidGuarantee
+        If proximity is not private for so many answers.
+    InvalidMechanism
+        If there is no such kind on graphs, or an edge breaks the guarantee.
+
+    Examples
+    --------
+    >>> from rainbowdp import DP
+    >>> graph = RainbowGraph([(0, 1), (1, 2)], [("a", "b"), ("a", "b"), ("b", "a")])
+    >>> deploy(graph, DP(1)).keys["depth"].tolist()
+    [1, 0, 0]
+
+    """
+    if kind == "homogeneous":
+        return _homogeneous(graph, guarantee, boundary)
+    if kind != "proximity":
+        raise InvalidMechanism(
+            f"a graph is deployed with {' or '.join(ON_GRAPHS)}, got kind={kind!r}"
+        )
+    if boundary is not None:
+        raise InvalidMechanism(f"proximity has no boundary to choose, got {boundary!r}")
+    return _proximity(graph, guarantee)
+
+
+def _homogeneous(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
+    """The optimum of ``graph``; a key is a region and a depth, which is null where infinite.
 
     Checked on every edge; made exact, which proves it.
     """
@@ -100,7 +170,7 @@ def place_optimal(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = Non
     depths = graph.depths
     endless = np.isinf(depths)
     column = np.ma.masked_array(np.where(endless, 0, depths).astype(np.int32), endless)
-    return Placement(graph, mechanism.exact(), {"depth": column}, _truth(mechanism))
+    return Deployment(graph, mechanism.exact(), {"depth": column}, _truth(mechanism))
 
 
 def _truth(mechanism: Mechanism) -> Floats:
@@ -116,8 +186,8 @@ def _first_choices(graph: RainbowGraph) -> NDArray[np.int64]:
     return np.array([place[region.rainbow[0]] for region in graph.regions.values()])
 
 
-def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
-    """Proximity on ``graph``; a place is a margin for each answer, in columns ``margin ANSWER``.
+def _proximity(graph: RainbowGraph, guarantee: Guarantee) -> Deployment:
+    """Proximity on ``graph``; a key is a margin for each answer, in columns ``margin ANSWER``.
 
     Margins past the last weight are cut off there, so that none is infinite. Private for margins
     that are 0 at the true answer only and change by at most 1 between neighbors, which is
@@ -128,7 +198,7 @@ def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
     edges = graph.edge_positions()
     weights = np.array([0, *rule.steps], dtype=np.float64) / rule.total
     others = np.zeros(len(graph))
-    places = {}
+    keys = {}
     for number, answer in enumerate(graph.answers):
         found = np.minimum(graph.distances(truth == number), len(rule.steps)).astype(np.int32)
         jumps = np.abs(found[edges[:, 0]] - found[edges[:, 1]]) > 1
@@ -136,16 +206,16 @@ def place_by_margins(graph: RainbowGraph, guarantee: Guarantee) -> Placement:
             raise InvalidMechanism(
                 f"margins must change by at most 1 between neighbors, got a jump for {answer!r}"
             )
-        places[f"margin {answer}"] = found
+        keys[f"margin {answer}"] = found
         others += weights[found]
 
     def locate(dataset: Any) -> dict[Any, int]:
         at = graph.position(dataset)
-        margins = zip(graph.answers, places.values(), strict=True)
+        margins = zip(graph.answers, keys.values(), strict=True)
         return {answer: int(margin[at]) for answer, margin in margins}
 
     exact = ExactMechanism(guarantee, graph.answers, rule, locate=locate)
-    return Placement(graph, exact, places, 1.0 - others)
+    return Deployment(graph, exact, keys, 1.0 - others)
 
 
 def _ids(graph: RainbowGraph) -> NDArray[Any]:
@@ -155,4 +225,4 @@ def _ids(graph: RainbowGraph) -> NDArray[Any]:
         return names.array
     if isinstance(names, range):
         return np.arange(names.start, names.stop, dtype=np.int64)
-    raise InvalidGraph("places are written for nodes that are whole numbers, got others")
+    raise InvalidGraph("keys are written for nodes that are whole numbers, got others")

@@ -78,7 +78,7 @@ def permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
     >>> round(poll[{"red": 3, "green": 1}]["red"], 4)
     0.8161
     """
-    return _selected(world, guarantee, "permute-and-flip", first_heads)
+    return _selected(world, guarantee, "textbook permute-and-flip", first_heads)
 
 
 def report_noisy_max(

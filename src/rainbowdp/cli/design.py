@@ -22,16 +22,16 @@ from rainbowdp.cli.output import (
 from rainbowdp.errors import RainbowError
 
 if TYPE_CHECKING:
-    from rainbowdp.deployment import Placement
+    from rainbowdp.deployment import Deployment
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.graph import RainbowGraph
     from rainbowdp.guarantees.dp import Guarantee
 
 
-class Rule(StrEnum):
-    """The mechanisms to choose from."""
+class Kind(StrEnum):
+    """The kinds of mechanisms that graphs have."""
 
-    optimal = "optimal"
+    homogeneous = "homogeneous"
     proximity = "proximity"
 
 
@@ -67,13 +67,13 @@ def design(
     ] = None,
     delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
     mu: Annotated[str | None, typer.Option(help="μ, for Gaussian privacy instead of ε.")] = None,
-    rule: Annotated[
-        Rule,
+    kind: Annotated[
+        Kind,
         typer.Option(
             "--mechanism",
-            help="The optimum for the boundary, or proximity, which needs a larger ε.",
+            help="Homogeneous is the optimum for its boundary; proximity needs a larger ε.",
         ),
-    ] = Rule.optimal,
+    ] = Kind.homogeneous,
     boundary: Annotated[
         str,
         typer.Option(
@@ -129,11 +129,11 @@ def design(
         assert rainbows is not None
         graph = _by_labels(loaded, labels, rainbows)
     with working("Designing and proving the mechanism"):
-        placement = _placement(graph, guarantee, rule, boundary)
+        deployed = _deployed(graph, guarantee, kind, boundary)
     with working(f"Writing {out}"):
-        written = placement.save(out)
+        written = deployed.save(out)
     seconds = time.perf_counter() - started
-    _show(placement, unreached, written, seconds, as_json)
+    _show(deployed, unreached, written, seconds, as_json)
 
 
 def _counted_by(labels: Path | None, edges: Path) -> int | None:
@@ -178,15 +178,15 @@ def _by_labels(loaded: Edges, labels: Path, rainbows: Path) -> RainbowGraph:
     return RainbowGraph(loaded, read_rainbows(rainbows, sorted(set(marks.tolist()))), labels=marks)
 
 
-def _placement(graph: RainbowGraph, guarantee: Guarantee, rule: Rule, boundary: str) -> Placement:
-    from rainbowdp.deployment import place_by_margins, place_optimal
+def _deployed(graph: RainbowGraph, guarantee: Guarantee, kind: Kind, boundary: str) -> Deployment:
+    from rainbowdp.deployment import deploy
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.design import design as designed
 
-    if rule is Rule.proximity:
+    if kind is Kind.proximity:
         if boundary != "worst":
             raise RainbowError(f"proximity has no --boundary to choose, got {boundary}")
-        return place_by_margins(graph, guarantee)
+        return deploy(graph, guarantee, kind)
     condition: BoundaryCondition | Sequence[str] | None = None
     if boundary == "total":
         condition = designed(graph, guarantee).boundary
@@ -194,11 +194,11 @@ def _placement(graph: RainbowGraph, guarantee: Guarantee, rule: Rule, boundary: 
         condition = BoundaryCondition.symmetric(graph, guarantee)
     elif boundary != "worst":
         condition = [part.strip() for part in boundary.split(",")]
-    return place_optimal(graph, guarantee, condition)
+    return deploy(graph, guarantee, kind, boundary=condition)
 
 
 def _show(
-    placement: Placement,
+    deployed: Deployment,
     unreached: int,
     written: tuple[Path, Path],
     seconds: float,
@@ -206,7 +206,7 @@ def _show(
 ) -> None:
     from rainbowdp.guarantees.descriptions import describe_guarantee
 
-    graph, exact, truth = placement.graph, placement.exact, placement.truth
+    graph, exact, truth = deployed.graph, deployed.exact, deployed.truth
     depths = [region.deepest for region in graph.regions.values() if region.deepest is not None]
     certain = sum(region.unbounded for region in graph.regions.values())
     mechanism, nodes = (str(path) for path in written)
@@ -224,7 +224,7 @@ def _show(
                 "truth": {"least": float(truth.min()), "mean": float(truth.mean())},
                 "proof": exact.proof.statement,
                 "mechanism": mechanism,
-                "places": nodes,
+                "keys": nodes,
                 "seconds": round(seconds, 3),
             }
         )
@@ -244,7 +244,7 @@ def _show(
     if unreached:
         facts["unreached"] = f"{_counted(unreached, 'node')} with no site in reach: the first one's"
     facts["mechanism"] = mechanism
-    facts["nodes"] = f"{nodes}: node, region, {', '.join(placement.places)}"
+    facts["nodes"] = f"{nodes}: node, region, {', '.join(deployed.keys)}"
     print_facts(facts)
 
 

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Floats, Integers, Weights
-from rainbowdp.answering.worlds import optimal
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, RainbowError
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.steps import BITS
@@ -31,6 +30,7 @@ from rainbowdp.guarantees.closeness import first_violation, promise_of
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.optimal import optimal_on_graph
 from rainbowdp.mechanisms.unrestricted.envelope import (
     FixedRows,
     fixed_rows,
@@ -318,7 +318,7 @@ class _Run:
         if found is not None and bound - total <= GAP * (bound - least):
             return found
         condition = BoundaryCondition.symmetric(self.graph, self.guarantee)
-        plain = optimal(self.graph, self.guarantee, condition)
+        plain = optimal_on_graph(self.graph, self.guarantee, condition)
         table = plain.table[plain.index]
         better = found is None or float((worth * table).sum()) > total
         return (table, 0.0) if better or found is None else found

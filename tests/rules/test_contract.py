@@ -1,0 +1,269 @@
+"""What every kind of mechanism must do, whichever it is: one suite for all families."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import math
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import rainbowdp as rb
+import reference
+from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.rule import Family, Rule
+from rainbowdp.questions.histograms import histograms, margins_of
+from rainbowdp.rules import FAMILIES, family
+from rainbowdp.rules.files import restore
+from rainbowdp.storage.documents import checksum
+
+QUESTIONS: list[Any] = [
+    rb.Winner(["red", "green"]),
+    rb.Winner(["red", "green", "blue"]),
+    rb.Winner(["red", "green", "blue"], ties="any leader", neighbors="added or removed"),
+    rb.Winner([f"option {number}" for number in range(8)], rows_per_person=2),
+    rb.Threshold(4),
+    rb.Quantile("1/2", [0, 1, 2, 3]),
+]
+GUARANTEES = [rb.DP(1), rb.DP("2.5", "1/1000"), rb.GaussianDP(1)]
+
+
+def cases() -> list[Any]:
+    """Every family with every question and guarantee that it has a mechanism for."""
+    found = [
+        pytest.param(known, question, guarantee, id=f"{known.kind}, {number}, {guarantee}")
+        for known in FAMILIES
+        for number, question in enumerate(QUESTIONS)
+        for guarantee in GUARANTEES
+        if known.unfit(question, guarantee) is None
+        and (isinstance(guarantee, rb.DP) or len(question.answers) < 4)
+    ]
+    return found
+
+
+@cache
+def made(known: Family, question: Any, guarantee: Any) -> QuestionMechanism:
+    return QuestionMechanism(question, guarantee, known)
+
+
+def some_counts(question: Any) -> list[dict[str, int]]:
+    names = [name for name, _ in question.groups]
+    rows = histograms(question, 5 if len(names) < 5 else 2)
+    return [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+
+
+def close(p: tuple[int, ...], q: tuple[int, ...], guarantee: Any) -> bool:
+    """Whether no set of answers is too likely under ``p`` beside ``q``, by the tests' reference."""
+    if isinstance(guarantee, rb.GaussianDP):
+        return reference.gaussian_close(p, q, guarantee.exact_mu, 30)
+    assert guarantee.exact_epsilon is not None
+    _, most = reference.exp_between(guarantee.exact_epsilon)
+    excess = sum(
+        (
+            max(Fraction(0), Fraction(a, sum(p)) - most * Fraction(b, sum(q)))
+            for a, b in zip(p, q, strict=True)
+        ),
+        Fraction(0),
+    )
+    return bool(excess <= guarantee.exact_delta)
+
+
+def test_families_have_names_of_their_own() -> None:
+    kinds = [known.kind for known in FAMILIES]
+    assert {known.kind for known in FAMILIES} == {case.id.partition(",")[0] for case in cases()}
+    assert len(set(kinds)) == len(kinds)
+    for known in FAMILIES:
+        assert known.rule.kind == known.kind
+        assert family(known.kind) is known
+        assert known.title
+        assert known.summary
+    with pytest.raises(rb.InvalidQuestion, match="must be one of homogeneous"):
+        family("magic")
+
+
+@pytest.mark.parametrize(("known", "question", "guarantee"), cases())
+class TestEveryFamily:
+    def test_a_file_keeps_it(
+        self, known: Family, question: Any, guarantee: Any, tmp_path: Path
+    ) -> None:
+        exact = made(known, question, guarantee).exact()
+        back = rb.load(exact.save(tmp_path / "m.json"))
+        assert back == exact
+        assert back.name == known.kind
+        assert json.loads((tmp_path / "m.json").read_text())["rule"] == known.kind
+        for counts in some_counts(question):
+            assert back.at(counts) == exact.at(counts)
+
+    def test_drawers_have_the_law_of_the_weights(
+        self, known: Family, question: Any, guarantee: Any
+    ) -> None:
+        """Twenty thousand draws, each share within five standard deviations."""
+        exact = made(known, question, guarantee).exact()
+        counts = max(some_counts(question), key=lambda row: len(set(row.values())))
+        draw, size = exact.ready(counts), 20_000
+        seen = Counter(draw() for _ in range(size))
+        for answer, share in exact.at(counts).probabilities.items():
+            p = float(share)
+            assert abs(seen[answer] - size * p) <= 5 * math.sqrt(size * p * (1 - p)) + 1
+
+    def test_floats_agree_with_integers(self, known: Family, question: Any, guarantee: Any) -> None:
+        exact = made(known, question, guarantee).exact()
+        rows = some_counts(question)
+        counts = np.array([list(row.values()) for row in rows])
+        found = exact.rule.rows_at(question, counts, margins_of(question, counts))
+        for row, dataset in zip(found.tolist(), rows, strict=True):
+            shares = exact.at(dataset).probabilities
+            assert row == pytest.approx([float(shares[a]) for a in exact.answers], abs=1e-12)
+
+    def test_neighboring_tables_are_exactly_close(
+        self, known: Family, question: Any, guarantee: Any
+    ) -> None:
+        """All sets of answers, in fractions, by the tests' own reference."""
+        exact = made(known, question, guarantee).exact()
+        rows = some_counts(question)
+        limit = question.rows_per_person
+        checked = 0
+        for one, other in itertools.combinations(rows[:30], 2):
+            gained = sum(max(0, other[name] - one[name]) for name in one)
+            lost = sum(max(0, one[name] - other[name]) for name in one)
+            near = max(gained, lost) <= limit
+            if question.neighbors == "added or removed":
+                near = near and min(gained, lost) == 0
+            if near and checked < (200 if isinstance(guarantee, rb.DP) else 8):
+                p, q = (exact.at(row).weights for row in (one, other))
+                assert close(p, q, guarantee)
+                assert close(q, p, guarantee)
+                checked += 1
+        assert checked >= 5 or question.neighbors == "added or removed"
+
+    def test_chances_by_margin_bound_what_tables_have(
+        self, known: Family, question: Any, guarantee: Any
+    ) -> None:
+        mechanism = made(known, question, guarantee)
+        by_counts = mechanism.exact().rule.outline(question.answers) is None
+        for counts in some_counts(question):
+            margins = question.margins(counts)
+            nearest = min(margin for margin in margins.values() if margin)
+            ((_, least, most),) = mechanism.by_margin([nearest])
+            row = mechanism[counts]
+            top = max(counts.values())
+            shared = by_counts and getattr(question, "ties", "") == "any leader"
+            right = [a for a in row if (counts[a] == top if shared else margins[a] == 0)]
+            assert least - 1e-8 <= sum(row[a] for a in right) <= most + 1e-8  # a program's rest
+
+    def test_a_stricter_promise_than_it_keeps_is_refused(
+        self, known: Family, question: Any, guarantee: Any
+    ) -> None:
+        content = made(known, question, guarantee).exact().describe()
+        forged = copy.deepcopy(content)
+        forged["guarantee"] = {"kind": "dp", "epsilon": "1/100", "delta": "0"}
+        with pytest.raises(rb.RainbowError):
+            restore(forged)
+
+    def test_a_file_for_another_question_is_refused_or_proved_for_it(
+        self, known: Family, question: Any, guarantee: Any
+    ) -> None:
+        content = made(known, question, guarantee).exact().describe()
+        forged = copy.deepcopy(content)
+        forged["question"]["rows_per_person"] += 1
+        try:
+            other = restore(forged)
+        except rb.RainbowError:
+            return
+        assert other.question is not None
+        asked = other.question["rows_per_person"]  # its keys are then those of the new question
+        assert asked == question.rows_per_person + 1
+        assert other.rule == made(known, question, guarantee).exact().rule
+        assert known.kind in ("homogeneous", "proximity")  # whose keys are margins, which follow
+
+
+def test_a_checksum_covers_the_rule() -> None:
+    content = made(FAMILIES[0], QUESTIONS[0], GUARANTEES[0]).exact().describe()
+    other = copy.deepcopy(content)
+    other["regions"][0]["rows"][0][0] += 1
+    assert checksum(content) != checksum(other)
+
+
+# a kind that exists in this file alone
+
+
+def toy(monkeypatch: pytest.MonkeyPatch) -> Family:
+    """Says every answer alike, whatever the data: a folder's worth of code, and one line."""
+
+    @dataclass(frozen=True)
+    class Coin(Rule):
+        kind: ClassVar[str] = "coin"
+        size: int
+
+        def must_fit(self, answers: Any, neighbors: Any, question: Any) -> None:
+            if len(answers) != self.size:
+                raise rb.InvalidMechanism("a coin must have a side for each answer")
+
+        def prove(self, guarantee: Any, answers: Any) -> Check:
+            return Check.proved(guarantee, 0, "rows that are all alike")
+
+        def key(self, question: Any, counted: Any) -> Any:
+            return None
+
+        def weights(self, key: Any, answers: Any) -> tuple[int, ...]:
+            return (1,) * self.size
+
+        def rows_at(self, question: Any, counts: Any, margins: Any) -> Any:
+            return np.full((len(counts), self.size), 1 / self.size)
+
+        def chances(self, question: Any, margin: int) -> tuple[float, float]:
+            return 1 / self.size, 1 / self.size
+
+        def describe(self) -> dict[str, Any]:
+            return {"size": self.size}
+
+        @classmethod
+        def restore(cls, content: Any) -> Coin:
+            return cls(content["size"])
+
+    @dataclass(frozen=True)
+    class CoinFamily(Family):
+        kind: ClassVar[str] = "coin"
+        title: ClassVar[str] = "Coin"
+        summary: ClassVar[str] = "blind"
+        rule: ClassVar[type[Rule]] = Coin
+
+        def suits(self, question: Any) -> bool:
+            return True
+
+        def unfit(self, question: Any, guarantee: Any) -> str | None:
+            return None
+
+        def build(self, question: Any, guarantee: Any, progress: Any = None) -> Any:
+            return Coin(len(question.answers)), Fraction(0)
+
+    longer = (*FAMILIES, CoinFamily())
+    for module in ("rainbowdp.rules", "rainbowdp.rules.files", "rainbowdp.comparison"):
+        monkeypatch.setattr(f"{module}.FAMILIES", longer)
+    assert family("coin")
+    return longer[-1]
+
+
+def test_a_new_kind_is_a_folder_and_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Made, saved, loaded, drawn, asked and compared, without touching anything else."""
+    toy(monkeypatch)
+    question = rb.Winner(["red", "green", "blue"])
+    mechanism = rb.by_kind(question, rb.DP(1), "coin")
+    assert mechanism[{"red": 5}] == pytest.approx(dict.fromkeys(("red", "green", "blue"), 1 / 3))
+    assert rb.load(mechanism.save(tmp_path / "coin.json")).name == "coin"
+    assert mechanism.release({"red": 9}) in question.answers
+    assert mechanism.check()
+    book = rb.Ledger.create(tmp_path / "budget.db", epsilon=1)
+    assert rb.ask(mechanism, {"red": 9}, ledger=book).answer in question.answers
+    assert book.history()[0].question["mechanism"] == "coin"
+    found = rb.compare(question, rb.DP(1), records=6)
+    assert found["coin"].mean_error == pytest.approx(2 / 3)
