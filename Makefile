@@ -29,7 +29,7 @@ browser:
 	tests/install_browser
 
 test: browser $(VENV)/dev
-	$(RUN)/pytest -n auto --dist worksteal
+	$(RUN)/pytest -n auto
 
 check: $(VENV)/dev
 	$(RUN)/ruff check
