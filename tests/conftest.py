@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from ledgers import place, places
 from postgres import postgres_url
@@ -22,6 +24,31 @@ provide_java()
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("people", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
+
+
+class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Each test goes to whichever worker is free, but those of a browser or of Spark to one.
+
+    These take long to start. (With pytest 9.2, marks of xdist 3.8 make no groups.)
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if "test_browser.py" in nodeid:
+            return "browser"
+        if "spark" in nodeid and "spark_submit" not in nodeid:
+            return "spark"
+        return nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneStart:
+    """Hand out the tests in this way."""
+    return OneStart(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long, so that no worker waits for another in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(scope="session", autouse=True)

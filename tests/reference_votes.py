@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 Counts = tuple[int, ...]
+ROOM = 1e-12
 
 
 @dataclass
@@ -89,11 +92,11 @@ class Vote:
     def at_gaps(self, gaps: Sequence[int]) -> list[int]:
         """The row at gaps, by position, in whole numbers."""
         row = [0] * self.answers
-        for choice in itertools.product(*map(self.shares, gaps)):
+        parts = [[(k, part) for k, part in self.shares(gap) if part] for gap in gaps]
+        for choice in itertools.product(*parts):
             share = math.prod(part for _, part in choice)
-            if share:
-                corner = self.at_knots(tuple(k for k, _ in choice))
-                row = [a + share * b for a, b in zip(row, corner, strict=True)]
+            corner = self.at_knots(tuple(k for k, _ in choice))
+            row = [a + share * b for a, b in zip(row, corner, strict=True)]
         return row
 
     def row(self, counts: Counts) -> list[int]:
@@ -172,6 +175,33 @@ def close(p: Sequence[int], q: Sequence[int], ratio: Fraction, delta: Fraction) 
     """Whether p exceeds q by no more than e^ε and δ."""
     over, whole = excess(p, q, ratio)
     return over * delta.denominator <= delta.numerator * whole
+
+
+def all_close(
+    vote: Vote, edges: Iterable[tuple[Counts, Counts]], ratio: Fraction, delta: Fraction
+) -> bool:
+    """Whether both rows of every edge are close, either way.
+
+    Doubles decide where they have a thousand times the room that their errors need; the other
+    pairs, those that are tight, are compared in whole numbers.
+    """
+    rows: list[list[int]] = []
+    number: dict[int, int] = {}
+
+    def place(counts: Counts) -> int:
+        row = vote.row(counts)
+        if id(row) not in number:
+            number[id(row)] = len(rows)
+            rows.append(row)
+        return number[id(row)]
+
+    found = np.array(list({(place(one), place(other)) for one, other in edges}))
+    pairs = np.concatenate([found, found[:, ::-1]])
+    chances = np.array([[weight / sum(row) for weight in row] for row in rows])
+    most = float(ratio) * (1 - ROOM) * chances[pairs[:, 1]]
+    over = np.maximum(chances[pairs[:, 0]] - most, 0).sum(axis=1)
+    doubtful = over > max(float(delta) - ROOM, 0.0)
+    return all(close(rows[a], rows[b], ratio, delta) for a, b in pairs[doubtful].tolist())
 
 
 def tightest_ratio(vote: Vote, votes: Iterable[Counts]) -> Fraction:

@@ -60,7 +60,7 @@ def assert_is_the_greatest(
     assert mechanism.homogeneity()
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(deep_graphs(), exact_promises(polygons=False), st.data())
 def test_no_private_mechanism_does_better_on_any_prefix(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
@@ -68,7 +68,7 @@ def test_no_private_mechanism_does_better_on_any_prefix(
     assert_is_the_greatest(graph, *world, data)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(deep_graphs(), exact_promises(polygons=True), st.data())
 def test_nor_under_any_polygon(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject

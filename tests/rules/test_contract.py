@@ -39,7 +39,7 @@ GUARANTEES = [rb.DP(1), rb.DP("2.5", "1/1000"), rb.GaussianDP(1)]
 
 def cases() -> list[Any]:
     """Every family with every question and guarantee that it has a mechanism for."""
-    found = [
+    return [
         pytest.param(known, question, guarantee, id=f"{known.kind}, {number}, {guarantee}")
         for known in FAMILIES
         for number, question in enumerate(QUESTIONS)
@@ -47,7 +47,6 @@ def cases() -> list[Any]:
         if known.unfit(question, guarantee) is None
         and (isinstance(guarantee, rb.DP) or len(question.answers) < 4)
     ]
-    return found
 
 
 @cache

@@ -20,6 +20,7 @@ from rainbowdp.studio.offers import offered
 
 pytestmark = pytest.mark.slow
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as tests/install_browser
 ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -41,10 +42,10 @@ def playwright() -> Iterator[Playwright]:
 
 
 def launch(playwright: Playwright, *more: str) -> Browser:
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.fail("Chromium is missing: apt-get install chromium")
-    return playwright.chromium.launch(executable_path=found, args=[*ARGUMENTS, *more])
+    found = [path for name in BROWSERS if (path := shutil.which(name))]
+    if not found:
+        pytest.fail("Chromium is missing: make browser installs it")
+    return playwright.chromium.launch(executable_path=found[0], args=[*ARGUMENTS, *more])
 
 
 @pytest.fixture(scope="module")

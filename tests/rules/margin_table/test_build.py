@@ -159,16 +159,17 @@ def test_small_votes_are_within_five_per_cent_of_the_best(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("epsilon", "neighbors"),
+    ("epsilon", "records", "neighbors"),
     [
-        *itertools.product(["0.05", "0.1", "0.3", "1", "2"], ["substituted"]),
-        *itertools.product(["0.08", "1"], ["added or removed"]),
+        *itertools.product(["0.05", "0.1", "0.3", "1", "2"], [36], ["substituted"]),
+        # of at most two dozen, as the program for three takes half a minute
+        *itertools.product(["0.08", "1"], [24], ["added or removed"]),
     ],
 )
-def test_votes_of_three_dozen_are_within_two_per_cent_of_the_best(
-    epsilon: str, neighbors: str
+def test_votes_of_dozens_are_within_two_per_cent_of_the_best(
+    epsilon: str, records: int, neighbors: str
 ) -> None:
-    assert_near_the_best(3, 36, epsilon, neighbors, 1.02)
+    assert_near_the_best(3, records, epsilon, neighbors, 1.02)
 
 
 @pytest.mark.parametrize(("epsilon", "within"), [("0.1", 1.04), ("0.3", 1.01), ("1", 1.001)])

@@ -24,7 +24,7 @@ from rainbowdp.rules.margin_table import proof as table_proof
 from rainbowdp.rules.margin_table.cache import fetch_table
 from rainbowdp.rules.margin_table.rule import MarginTable
 from rainbowdp.rules.margin_table.shape import Shape
-from reference_votes import Counts, Vote, close, pairs_of_rows, tightest_delta, tightest_ratio
+from reference_votes import Counts, Vote, all_close, pairs_of_rows, tightest_delta, tightest_ratio
 
 BELOW = 1 - Fraction(1, 10**6)
 BOTH = pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
@@ -104,8 +104,7 @@ def assert_private(vote: Vote, guarantee: rb.DP, votes: Iterable[Counts]) -> int
     assert guarantee.exact_epsilon is not None
     ratio, _ = reference.exp_between(guarantee.exact_epsilon, digits=60)
     edges = list(vote.edges(votes))
-    for p, q in pairs_of_rows(vote, edges):
-        assert close(p, q, ratio, guarantee.exact_delta)
+    assert all_close(vote, edges, ratio, guarantee.exact_delta)
     return len(edges)
 
 
