@@ -50,6 +50,9 @@ _NUMBERS = _WHOLE | {"f32", "f64"}
 _BITS = 256  # of the balls that bound ε and δ from above
 
 
+__all__ = ["to_opendp"]
+
+
 def to_opendp(
     mechanism: QuestionMechanism | ExactMechanism, space: Space | None = None
 ) -> Measurement:

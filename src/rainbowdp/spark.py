@@ -34,6 +34,9 @@ Progress: TypeAlias = Callable[[int, int], None]
 CUT_EVERY = 4  # levels; plans grow with each one that is not cut, and each cut is a job
 
 
+__all__ = ["SparkDepths", "SparkRegion", "depths", "session"]
+
+
 @dataclass(frozen=True)
 class SparkRegion:
     """What is known of a region: the numbers of its datasets, and its largest finite depth."""
