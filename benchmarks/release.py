@@ -60,7 +60,7 @@ def _diffprivlib(counts: dict[str, int]) -> dict[str, Work]:
     def make(kind: str) -> Work:
         release: Work = getattr(mechanisms, kind)(
             epsilon=EPSILON, sensitivity=1, utility=utility, candidates=candidates, monotonic=True
-        ).randomize
+        ).randomise
         return release
 
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import re
 import shlex
 from collections.abc import Iterator
@@ -95,3 +96,16 @@ def test_the_paper_page_names_what_exists() -> None:
     for name in re.findall(r"`rb\.(\w+)`", page):
         assert name in rb.__all__
     assert {"optimal", "printed_operator"} <= set(re.findall(r"`rb\.(\w+)`", page))
+
+
+def test_pages_and_examples_import_public_names_only() -> None:
+    modules = {"opendp", "paper", "plots", "spark"}
+    texts = {page: "".join(code for _, code in BLOCK.findall(page.read_text())) for page in PAGES}
+    texts |= {file: file.read_text() for file in (ROOT / "examples").glob("*.py")}
+    for file, text in texts.items():
+        for module, names in re.findall(r"from (rainbowdp[\w.]*) import ([\w, ]+)", text):
+            _, _, room = module.partition(".")
+            assert room in modules | {""}, f"{file.name}: {module}"
+            listed = set(importlib.import_module(module).__all__) | (set() if room else modules)
+            assert {name.strip() for name in names.split(",")} <= listed, f"{file.name}: {names}"
+        assert "import rainbowdp." not in text, file.name

@@ -13,9 +13,12 @@ from rainbowdp.questions.relations import Neighbors, Ties
 
 def counts_of(key: Any, answers: Sequence[Answer]) -> list[int]:
     """The counts that ``key`` has for ``answers``, checked; strict, for a wrong row would leak."""
-    if not isinstance(key, Mapping) or set(key) != set(answers):
+    if not isinstance(key, Mapping) or len(key) != len(answers):
         raise NoPlace("counts of all answers", key)
-    counts = [key[answer] for answer in answers]
+    try:
+        counts = [key[answer] for answer in answers]
+    except KeyError:
+        raise NoPlace("counts of all answers", key) from None
     if any(type(count) is not int or count < 0 for count in counts):
         raise NoPlace("counts that are whole numbers from 0", key)
     return counts

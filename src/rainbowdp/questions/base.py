@@ -240,7 +240,14 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
             raise InvalidQuestion(
                 f"counts must be of {_listed(names)}, got a count of {name!r}: leave it out"
             )
-    return {name: whole(counts.get(name, 0), f"the count of {name!r}", 0) for name in names}
+    found: dict[str, int] = {}
+    for name in names:
+        count = counts.get(name, 0)
+        if type(count) is int and count >= 0:  # spares a message that nobody reads
+            found[name] = count
+        else:
+            found[name] = whole(count, f"the count of {name!r}", 0)
+    return found
 
 
 def number(value: Number, what: str) -> int | float:

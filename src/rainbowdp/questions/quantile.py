@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, SupportsIndex, TypeAlias
 
@@ -64,7 +65,7 @@ class Quantile(CountQuestion):
         self._set_shared(names, column, neighbors, person, rows_per_person)
         self._set(q=share, bins=checked)
 
-    @property
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """One group for each bin, named as its answer."""
         return tuple(

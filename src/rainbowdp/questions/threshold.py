@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
@@ -76,7 +77,7 @@ class Threshold(CountQuestion):
                 f"maximum={self.maximum}"
             )
 
-    @property
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """One group, ``"matching"``."""
         if self.equals is not None:

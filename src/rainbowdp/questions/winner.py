@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -54,7 +55,7 @@ class Winner(CountQuestion):
         self._set_shared(answers, column, neighbors, person, rows_per_person)
         self._set(ties=one_of(Ties, ties, "ties"))
 
-    @property
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """One group for each answer: the records whose value is that answer."""
         return tuple((answer, Equals(answer)) for answer in self.answers)

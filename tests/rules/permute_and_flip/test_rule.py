@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
 import mpmath as mp
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -364,3 +366,42 @@ def test_what_has_no_coins_says_why(guarantee: rb.DP | rb.GaussianDP) -> None:
 def test_only_a_vote_has_coins() -> None:
     with pytest.raises(rb.InvalidQuestion, match="is for a Winner"):
         flip(rb.Threshold(5), rb.DP(1))
+
+
+@given(
+    st.integers(12, 40),
+    st.sampled_from(["0.001", "0.3", "1", "20"]),
+    st.sampled_from(["first listed", "any leader"]),
+    st.data(),
+)
+def test_coins_flipped_together_fall_as_each_alone(
+    size: int, epsilon: str, ties: str, data: st.DataObject
+) -> None:
+    """Whatever is drawn, just below a chance and just above it included."""
+    rule = coins_for(size, rb.DP(epsilon), "substituted", ties)
+    far = st.one_of(st.integers(0, 300), st.integers(0, 2 * rule.farthest))
+    distances = data.draw(st.lists(far, min_size=size, max_size=size))
+    places: list[int] = []
+    for distance in distances:
+        near = rule.chance(distance) + data.draw(st.integers(-2, 2))
+        other = data.draw(st.integers(0, TOTAL - 1))
+        places.append(min(max(data.draw(st.sampled_from([near, other])), 0), TOTAL - 1))
+    first = b"".join((u >> 96 << 1).to_bytes(4, sys.byteorder) for u in places)
+    low, high = rule._chance_bounds(np.minimum(distances, rule.farthest))
+    undecided = [i for i, u in enumerate(places) if low[i] <= u >> 96 < high[i]]
+    rest = iter([places[i] & ((1 << 96) - 1) for i in undecided])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("secrets.token_bytes", lambda count: first[:count])
+        patch.setattr("secrets.randbits", lambda bits: next(rest))
+        heads = rule._flip_together(distances)
+    wanted = zip(distances, places, strict=True)
+    assert heads == [i for i, (d, u) in enumerate(wanted) if u < rule.chance(d)]
+    for distance, least, most in zip(distances, low.tolist(), high.tolist(), strict=True):
+        assert least << 96 <= rule.chance(distance) <= most << 96
+
+
+def test_few_coins_are_left_open() -> None:
+    """Else flipping together would gain nothing."""
+    rule = coins_for(100, rb.DP(1), "added or removed", "first listed")
+    low, high = rule._chance_bounds(np.arange(0, rule.farthest, 7))
+    assert (high - low).max() <= 8

@@ -150,7 +150,8 @@ class PermuteAndFlip(Rule):
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the counts ``key``."""
-        return self._row([self.chance(distance) for distance in self._distances(key, answers)])
+        distances = self._distances(counts_of(key, answers))
+        return self._row([self.chance(distance) for distance in distances])
 
     def _row(self, chances: Sequence[int]) -> Weights:
         """The row of these chances: integers of the total lcm(1, …, q)·2^(127q).
@@ -175,36 +176,43 @@ class PermuteAndFlip(Rule):
 
     def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
         """Flip a coin for each answer, and draw among the heads, all alike."""
-        distances = self._distances(key, answers)
+        counts = counts_of(key, answers)
+        largest = max(self.farthest, self.parts * (max(counts) + 1))
+        flip = self._flip_together if len(counts) >= _MANY and largest < _LARGEST else self._flip
+        distances = self._distances(counts)
 
         def draw() -> Answer:
-            heads = self._heads(distances)
+            heads = flip(distances)
             return answers[heads[secrets.randbelow(len(heads))]]
 
         return draw
 
-    def _distances(self, key: Key, answers: Sequence[Answer]) -> list[int]:
-        counts = counts_of(key, answers)
+    def _distances(self, counts: Sequence[int]) -> list[int]:
+        """How many steps each answer is behind the leader."""
         delay = int(self.ties == Ties.FIRST_LISTED)
         scores = [self.parts * count - delay * number for number, count in enumerate(counts)]
         most = max(scores)
         return [most - score for score in scores]
 
-    def _heads(self, distances: Sequence[int]) -> list[int]:
+    def _flip(self, distances: Sequence[int]) -> list[int]:
         """The numbers of the coins that show heads, one coin for each distance.
 
-        A coin shows heads where a uniform number of 127 places is below its chance. Its first 31
-        places are drawn for all coins at once and compared with bounds of the chance; for the few
-        that this leaves open the other 96 places are drawn, and the chance itself decides.
+        A coin shows heads where a uniform number of 127 places is below its chance.
         """
-        if len(distances) < _MANY or self.farthest > _LARGEST:
-            return [
-                number
-                for number, distance in enumerate(distances)
-                if secrets.randbits(_BITS) < self.chance(distance)
-            ]
+        return [
+            number
+            for number, distance in enumerate(distances)
+            if secrets.randbits(_BITS) < self.chance(distance)
+        ]
+
+    def _flip_together(self, distances: Sequence[int]) -> list[int]:
+        """The same for many coins at once.
+
+        The first 31 places of each uniform number are compared with bounds of the chance; where
+        that leaves it open the other 96 places are drawn, and the chance itself decides.
+        """
         drawn = np.frombuffer(secrets.token_bytes(4 * len(distances)), dtype=np.uint32) >> 1
-        low, high = self._chance_bounds(np.array([min(d, self.farthest) for d in distances]))
+        low, high = self._chance_bounds(np.minimum(distances, self.farthest))
         heads = drawn < low
         for number in np.flatnonzero(~heads & (drawn < high)).tolist():
             whole = int(drawn[number]) << _REST | secrets.randbits(_REST)
