@@ -21,7 +21,6 @@ mechanism; OpenDP adds no noise of its own.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -35,7 +34,6 @@ from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.numeric.quantity import ball, precision
 from rainbowdp.questions import Between, Equals, Question, from_description
-from rainbowdp.rules.homogeneous.rule import Homogeneous
 
 if TYPE_CHECKING:
     from flint import arb
@@ -116,12 +114,6 @@ def _parts(mechanism: QuestionMechanism | ExactMechanism) -> tuple[Question, Exa
     if not question.groups:
         raise InvalidQuestion("an OpenDP measurement needs a question with groups, got one without")
     fits = exact.answers == question.answers and exact.neighbors == question.neighbors
-    if isinstance(
-        exact.rule, Homogeneous
-    ):  # a file's rows may be proved for fewer borders than asked
-        proved = {frozenset(pair) for pair in exact.rule.touching}
-        borders = map(frozenset, itertools.combinations(question.answers, 2))
-        fits = fits and proved.issuperset(borders)
     if not fits or exact.locate is None:
         raise InvalidMechanism(
             "a mechanism must be proved for the answers, borders and neighbors of its question, "
