@@ -31,7 +31,8 @@ from typing import Any
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions import Question
 from rainbowdp.questions.base import checked_counts
-from rainbowdp.tables.duck import count_arrow, count_files, count_relation
+from rainbowdp.tables.duck import count_arrow, count_relation
+from rainbowdp.tables.files import count_files
 from rainbowdp.tables.frames import count_frame
 from rainbowdp.tables.postgres import SQLTable, count_sql
 

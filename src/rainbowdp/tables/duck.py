@@ -1,4 +1,4 @@
-"""Count with DuckDB: CSV, TSV and Parquet files, Arrow tables, DuckDB's own relations.
+"""Count with DuckDB: Arrow tables, DuckDB's own relations, and what files are read into.
 
 Out of core and on all processors. This speaks SQL rather than Narwhals, which is slower here,
 has no windows for Arrow, and beside NumPy makes DuckDB complain of leaks when Python ends.
@@ -6,16 +6,11 @@ has no windows for Arrow, and beside NumPy makes DuckDB complain of leaks when P
 
 from __future__ import annotations
 
-import csv
-import glob
-import gzip
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.query import Source, counting
@@ -38,8 +33,6 @@ if TYPE_CHECKING:
 Rows: TypeAlias = Sequence[tuple[Any, ...]]
 Run: TypeAlias = Callable[[str], Rows]
 
-_KINDS = {".csv": "CSV", ".csv.gz": "CSV", ".tsv": "TSV", ".tsv.gz": "TSV", ".parquet": "Parquet"}
-_DELIMITERS = {"CSV": ",", "TSV": "\t"}
 _LOOKED_AT = 4_000  # rows whose different values decide between two queries
 _FEW = 3_980  # more, and nearly every row has a value of its own
 _POLL = 0.1  # seconds between two looks at the progress
@@ -48,33 +41,6 @@ _FLOATS = ("FLOAT", "DOUBLE")
 _VIEW = "rainbowdp_counted"
 # Not isnan: DuckDB takes it for false by Parquet statistics, which leave NaN out (issue 25521).
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
-# Without those statistics no comparison is decided early, and NaN, larger than any number, is in
-# no range by itself. Only for a connection of our own.
-_NO_STATISTICS = "SET disabled_optimizers = 'statistics_propagation'"
-
-
-def count_files(
-    path: str | Path, question: Question, progress: Callable[[float], None] | None
-) -> dict[str, int]:
-    """Counts for one file, or all files of a glob taken as one table."""
-    import duckdb
-
-    files = _files(str(path))
-    kind = _kind(files)
-    with duckdb.connect(":memory:") as connection:
-        connection.execute("SET parquet_metadata_cache = true")  # it is read three times
-        connection.execute(_NO_STATISTICS)
-        try:
-            columns = _columns(connection, files, kind)
-            look = _plainly(connection)
-            run = look if progress is None else _watched(connection, progress)
-            table, texts = _table(files, kind, columns), kind != "Parquet"
-            return _count(table, columns, question, run, look=look, texts=texts, ours=True)
-        except duckdb.Error:  # its message may show rows, so it goes no further
-            raise UnreadableTable(
-                f"{path} cannot be read as {kind}: "
-                "is it what its name says, with the same columns in every file?"
-            ) from None
 
 
 def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dict[str, int]:
@@ -86,7 +52,7 @@ def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dic
         found = relation.query(_VIEW, sql)
         return [] if found is None else found.fetchall()
 
-    return _count(_VIEW, types, question, run)
+    return count_in(_VIEW, types, question, run)
 
 
 def count_arrow(table: Any, question: Question) -> dict[str, int]:
@@ -98,10 +64,10 @@ def count_arrow(table: Any, question: Question) -> dict[str, int]:
         connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
         types = {name: type_ for name, type_, *_ in described}
-        return _count(_VIEW, types, question, _plainly(connection))
+        return count_in(_VIEW, types, question, plainly(connection))
 
 
-def _count(
+def count_in(
     table: str,
     types: Mapping[str, str],
     question: Question,
@@ -177,97 +143,20 @@ def _has_few(source: Source, run: Run) -> bool:
     return bool(different <= _FEW)
 
 
-def _files(path: str) -> list[str]:
-    """The files that a path or a glob stands for."""
-    if Path(path).is_dir():
-        raise UnreadableTable(f"{path} is a folder: name its files, such as {path}/*.parquet")
-    files = [path] if Path(path).is_file() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
-    if not files:
-        raise UnreadableTable(f"there is no file {path}")
-    return files
-
-
-def _kind(files: Sequence[str]) -> str:
-    """What the files are by their names."""
-    kinds = {_suffix(file): file for file in files}
-    if len(kinds) > 1:
-        one, other, *_ = kinds.values()
-        raise UnreadableTable(f"the files of a table must be of one kind, got {one} and {other}")
-    return next(iter(kinds))
-
-
-def _suffix(file: str) -> str:
-    for suffix, kind in _KINDS.items():
-        if file.lower().endswith(suffix):
-            return kind
-    raise UnreadableTable(f"the name of a file must end in {', '.join(_KINDS)}, got {file}")
-
-
-def _table(files: Sequence[str], kind: str, columns: Mapping[str, str]) -> str:
-    """The files as one table; every column of a text file is text.
-
-    Nothing about a text file is guessed from its rows: a guess that one record can change would
-    change the counts of all others. Quotes are double, a row that is too long or too short is
-    read as far as it goes. One thread, since several have to guess where a record begins.
-    """
-    listed = ", ".join(quoted(glob.escape(file), "'") for file in files)
-    if kind == "Parquet":
-        return f"read_parquet([{listed}])"
-    names = ", ".join(f"{quoted(name, chr(39))}: 'VARCHAR'" for name in columns)
-    return (
-        f"read_csv([{listed}], auto_detect = false, header = true, skip = 0, comment = '', "
-        f"delim = {quoted(_DELIMITERS[kind], chr(39))}, quote = '\"', escape = '\"', "
-        f"columns = {{{names}}}, null_padding = true, strict_mode = false, ignore_errors = true, "
-        "parallel = false)"
-    )
-
-
-def _columns(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[str], kind: str
-) -> dict[str, str]:
-    """The names of the columns and their types."""
-    if kind == "Parquet":
-        described = connection.execute(f"DESCRIBE FROM {_table(files, kind, {})}").fetchall()
-        return {name: type_ for name, type_, *_ in described}
-    headers = {tuple(_header(file, kind)) for file in files}
-    if len(headers) > 1:
-        raise UnreadableTable("the files of a table must have one header, got different ones")
-    (names,) = headers
-    if len(set(names)) != len(names):
-        raise UnreadableTable(
-            "the columns of a table must have different names, got one twice in its first line"
-        )
-    return dict.fromkeys(names, "VARCHAR")
-
-
-def _header(file: str, kind: str) -> list[str]:
-    """The first line of a text file: the names of its columns."""
-    opener = gzip.open if file.lower().endswith(".gz") else open
-    try:
-        with opener(file, "rt", encoding="utf-8-sig", newline="") as lines:
-            names = next(csv.reader(lines, delimiter=_DELIMITERS[kind]), [])
-    except (OSError, EOFError, ValueError, csv.Error):
-        names = []
-    if not names:
-        raise UnreadableTable(
-            f"a {kind} file must begin with a line of column names in UTF-8, got none in {file}"
-        )
-    return names
-
-
-def _plainly(connection: duckdb.DuckDBPyConnection) -> Run:
+def plainly(connection: duckdb.DuckDBPyConnection) -> Run:
+    """Run a query and bring its rows here."""
     return lambda sql: connection.execute(sql).fetchall()
 
 
-def _watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None]) -> Run:
+def watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None]) -> Run:
     """Run a query in another thread and say how far it is, from 0 to 1."""
     connection.execute("SET enable_progress_bar = true")
     connection.execute("SET enable_progress_bar_print = false")
-    plainly = _plainly(connection)
+    run_plainly = plainly(connection)
 
     def run(sql: str) -> Rows:
         with ThreadPoolExecutor(1) as pool:
-            rows = pool.submit(plainly, sql)
+            rows = pool.submit(run_plainly, sql)
             try:
                 while not rows.done():
                     progress(min(1.0, max(0.0, connection.query_progress() / 100)))
