@@ -10,21 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Between, Question
-from rainbowdp.tables.values import (
-    DATES,
-    TEXT,
-    TRUTHS,
-    Held,
-    Range,
-    Real,
-    check_columns,
-    check_different,
-    integers,
-    matches,
-    not_countable,
-    numbered,
-)
+from rainbowdp.questions import Question
+from rainbowdp.tables.columns import comparable
+from rainbowdp.tables.held import Range
+from rainbowdp.tables.values import check_columns, check_different, numbered
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -58,15 +47,14 @@ def _count(frame: nw.LazyFrame[Any], question: Question) -> dict[str, int]:
     columns = {"value": nw.col(question.column)}
     if question.person is not None:
         columns["person"] = nw.col(question.person)
-    held, frame = _held(frame.select(**columns), question)
-    found = matches(question, held)
+    found, frame = comparable(frame.select(**columns), question)
     if not found:
         return numbered(question, [])
     value, person = nw.col("value"), [name for name in columns if name == "person"]
     if person:
         frame = frame.filter(_known(frame, "person"))
     if isinstance(found, dict):
-        zeros = [-0.0] if isinstance(held, Real) and 0.0 in found else []  # Arrow tells them apart
+        zeros = [-0.0] if any(known == 0.0 and isinstance(known, float) for known in found) else []
         frame = frame.filter(value.is_in([*found, *zeros]))
         frame = frame.group_by("value", *person).agg(records=nw.len())
         frame = frame.select(*person, "records", number=_listed(value, found))
@@ -86,43 +74,6 @@ def _rows(frame: nw.LazyFrame[Any]) -> Iterable[Sequence[Any]]:
         rows: Iterable[Sequence[Any]] = frame.to_native().collect()
         return rows
     return frame.collect().rows()
-
-
-def _held(frame: nw.LazyFrame[Any], question: Question) -> tuple[Held, nw.LazyFrame[Any]]:
-    """What the column ``value`` holds, and the frame with it cast to that where need be."""
-    import narwhals as nw
-
-    dtype = frame.collect_schema()["value"]
-    ranges = isinstance(question.groups[0][1], Between)
-    if isinstance(dtype, nw.String) and ranges and _all_null(frame):
-        dtype = nw.Unknown()
-    held: Held
-    if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128):
-        name = str(dtype)
-        return integers(int(name.lstrip("UInt")), signed=name.startswith("I")), frame
-    if isinstance(dtype, nw.Boolean):
-        return TRUTHS, frame
-    if isinstance(dtype, nw.Date):
-        return DATES, frame
-    cast: type[nw.String] | type[nw.Float64]
-    if dtype.is_numeric() or (isinstance(dtype, nw.Unknown) and ranges):
-        held, cast = Real(32 if isinstance(dtype, nw.Float32) else 64), nw.Float64
-    elif isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Unknown):
-        held, cast = TEXT, nw.String
-    else:
-        raise not_countable(question, dtype)
-    if dtype != cast:
-        frame = frame.with_columns(nw.col("value").cast(cast()))
-    return held, frame
-
-
-def _all_null(frame: nw.LazyFrame[Any]) -> bool:
-    """Whether a pandas column has no value, and so no type: such a one may stand for numbers."""
-    import narwhals as nw
-
-    if not frame.implementation.is_pandas_like():
-        return False
-    return bool(frame.select(nw.col("value").is_null().all()).collect().item())
 
 
 def _known(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from rainbowdp.tables.values import Matches, Range
+from rainbowdp.tables.held import Range
+from rainbowdp.tables.values import Matches
 
 Literal: TypeAlias = Callable[[Any], str]  # a value as SQL
 
