@@ -26,7 +26,9 @@ def count_frame(native: Any, question: Question) -> dict[str, int]:
 
     try:
         frame = nw.from_native(native).lazy()
-        names = frame.collect_schema().names()
+        # Narwhals would look into pandas' objects for their types, and one of them may raise.
+        declared = frame.implementation.is_pandas_like() or frame.implementation.is_spark_like()
+        names = native.columns if declared else frame.collect_schema().names()
     except TypeError:
         raise UnreadableTable(
             "a table must be a data frame, a path, an SQLTable or counts, "
@@ -35,7 +37,7 @@ def count_frame(native: Any, question: Question) -> dict[str, int]:
     except DuplicateError:
         check_different([str(name) for name in native.columns])
         raise
-    check_columns(question, native.columns if frame.implementation.is_spark_like() else names)
+    check_columns(question, list(names))
     return _count(frame, question)
 
 
