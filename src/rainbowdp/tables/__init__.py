@@ -10,12 +10,9 @@
 Nothing else than counts leaves the engine. The rules, the same for all of them:
 
 * Only what the question lists is counted. Nulls, NaN and other values are not.
-* Values compare as what the column holds. In a column of texts, and every column of a CSV or TSV
-  file is one, "3" is the text 3 and not 3.0. In a column of numbers "3" and "3.0" are the number
-  three, and a text that spells no number matches nothing; decimals and 128-bit integers
-  compare as the nearest 64-bit floats. Truth values are "true" and "false"; dates are "2024-12-31".
-* A range needs numbers. In a CSV or TSV file, texts that spell a number are that number.
-  Infinity lies in a range that is open on its side.
+* The declared type of the column says how the question's texts and ends are read, never what is in
+  it; ``values.py`` has the rules. A question that no value of the type can match is refused.
+* A range needs numbers, dates or times. In a CSV or TSV file, texts that spell one are that.
 * With a ``person`` column at most ``rows_per_person`` counted rows of each person are kept, those
   of the first listed group first, then those of the second, and so on: a rule that looks
   at that person's rows alone. Rows without a person are not counted, and rows
