@@ -7,32 +7,22 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, TypeAlias
-from zoneinfo import ZoneInfo
 
 import duckdb
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
-import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from postgres import connect, fresh_schema
-from rainbowdp.questions import Between, Custom, Quantile, Question, Threshold, Winner
-from rainbowdp.questions.ends import Kind
-from rainbowdp.tables import SQLTable, count
-from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Real, Times, integers
-from rainbowdp.tables.values import can_match
+from rainbowdp.questions import Between, Quantile, Question, Threshold, Winner
+from rainbowdp.tables import count
 
 Values: TypeAlias = list[Any]
 EAST = timezone(timedelta(hours=5, minutes=30))
@@ -272,5 +262,3 @@ def unit(before: dict[str, int], after: dict[str, int]) -> bool:
     """Whether at most one count has risen, by one."""
     steps = [after[name] - before[name] for name in before]
     return set(steps) <= {0, 1} and sum(steps) <= 1
-
-

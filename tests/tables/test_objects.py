@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, TypeAlias
-from zoneinfo import ZoneInfo
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -24,16 +21,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from postgres import connect, fresh_schema
-from rainbowdp.questions import Between, Custom, Quantile, Question, Threshold, Winner
-from rainbowdp.questions.ends import Kind
-from rainbowdp.tables import SQLTable, count
-from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Real, Times, integers
-from rainbowdp.tables.values import can_match
-
-from matching import COLUMNS, EAST, INSTANTS, MAKERS, WEEKS, Column, Values, arrow, check, expected, unit
-
-
+from matching import (
+    COLUMNS,
+    EAST,
+    INSTANTS,
+    WEEKS,
+    Values,
+    expected,
+    unit,
+)
+from rainbowdp.questions import Quantile, Threshold, Winner
+from rainbowdp.tables import count
 
 
 class Evil:
@@ -42,9 +40,9 @@ class Evil:
     def _no(self, *_: object) -> Any:
         raise RuntimeError("patient 7")
 
-    __eq__ = __hash__ = __str__ = __repr__ = __bool__ = __len__ = __iter__ = _no  # type: ignore[assignment]
+    __eq__ = __hash__ = __str__ = __repr__ = __bool__ = __len__ = __iter__ = _no
     __lt__ = __gt__ = __le__ = __ge__ = __float__ = __int__ = __index__ = __array__ = _no
-    __class__ = property(_no)  # type: ignore[assignment]
+    __class__ = property(_no)
 
 
 class EqualTypes(type):
@@ -262,5 +260,3 @@ def test_one_value_of_a_type_changes_no_other(name: str, data: st.DataObject) ->
     rest = data.draw(st.lists(st.one_of(some, st.none()), max_size=6))
     question = data.draw(st.sampled_from(WIDE[name].questions))
     changes_no_other(name, data.draw(st.integers(0, 4)), rest, data.draw(some), question)
-
-
