@@ -49,7 +49,7 @@ class Watched(Mapping[str, int]):
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    return Ledger.create(tmp_path / "budget.db", epsilon=1)
+    return new_ledger(tmp_path / "budget.db", epsilon=1)
 
 
 @pytest.fixture
@@ -301,7 +301,7 @@ def test_a_process_killed_before_a_step_leaves_what_was_done(
 ) -> None:
     """Really killed: nothing is cleaned up, nothing is shown."""
     place = tmp_path / "budget.db"
-    Ledger.create(place, epsilon=1)
+    new_ledger(place, epsilon=1)
     program = f"""
     import os
     import rainbowdp as rb

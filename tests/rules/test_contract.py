@@ -261,8 +261,8 @@ def test_a_new_kind_is_a_folder_and_a_line(monkeypatch: pytest.MonkeyPatch, tmp_
     assert rb.load(mechanism.save(tmp_path / "coin.json")).name == "coin"
     assert mechanism.release({"red": 9}) in question.answers
     assert mechanism.check()
-    book = rb.Ledger.create(tmp_path / "budget.db", epsilon=1)
+    book = rb.Ledger.create(tmp_path / "budget.db", dataset="votes", epsilon=1)
     assert rb.ask(mechanism, {"red": 9}, ledger=book).answer in question.answers
-    assert book.history()[0].question["mechanism"] == "coin"
+    assert book.history()[0].mechanism == {"kind": "coin"}
     found = rb.compare(question, rb.DP(1), records=6)
     assert found["coin"].mean_error == pytest.approx(2 / 3)
