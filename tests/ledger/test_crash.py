@@ -184,7 +184,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
             with pytest.raises(LedgerError) as refused:
                 spend(ledger)
             said = str(refused.value)
-            with pytest.raises(LedgerError, match="The disk that holds .* is full"):
+            with pytest.raises(LedgerError, match=r"The disk that holds .* is full"):
                 new_ledger(tmp_path / "second.db", epsilon=1)
             assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.db", "filler"]
             filler.unlink()

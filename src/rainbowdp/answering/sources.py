@@ -42,12 +42,12 @@ def source_of(table: Dataset, declared: str | None = None) -> str | None:
 
 def _file(path: str) -> str | None:
     """The resolved path of a file or a glob; a stream, such as a pipe, is never the same again."""
+    given = Path(path)
     try:
-        found = Path(os.path.realpath(path))
-        stream = path == "-" or (found.exists() and not found.is_file() and not found.is_dir())
+        stream = path == "-" or (given.exists() and not given.is_file() and not given.is_dir())
+        return None if stream else _printable(os.path.realpath(path))
     except (OSError, ValueError):  # a path that no file can have: reading it will say so
         return _printable(path)
-    return None if stream else _printable(str(found))
 
 
 def _database(address: str, schema: str | None, table: str | None) -> str | None:
