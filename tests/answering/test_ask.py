@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import sqlite3
 import subprocess
@@ -21,6 +22,7 @@ import pytest
 
 import rainbowdp as rb
 from ledgers import new_ledger
+from postgres import connect, fresh_schema
 from rainbowdp.answering import ask as release
 from rainbowdp.answering import mechanism as answering
 from rainbowdp.exact.rows import ExactRow
@@ -355,6 +357,34 @@ def test_a_frame_without_a_source_is_never_recalled(tmp_path: Path, ledger: Ledg
         assert entry is not None
         assert entry.source is None
     assert ledger.balance().sources == (None,)
+
+
+def test_a_source_that_is_none_is_refused_before_data_is_read(
+    ledger: Ledger, events: list[str]
+) -> None:
+    before = state(ledger)
+    for source in ("", "two\nlines", 7):
+        with pytest.raises(rb.LedgerError, match="The source must be printable text"):
+            rb.ask(POLL, Watched(events), ledger=ledger, source=source)  # type: ignore[arg-type]
+    assert events == []
+    assert state(ledger) == before
+
+
+def test_a_table_of_another_schema_is_another_source(postgres_url: str, ledger: Ledger) -> None:
+    schemas = [fresh_schema(postgres_url).rpartition("%3D")[2] for _ in "ab"]
+    for schema, choice in zip(schemas, ("red", "green"), strict=True):
+        with connect(postgres_url) as connection:
+            table = f"CREATE TABLE {schema}.visits AS SELECT '{choice}'::text AS choice"
+            connection.execute(table.encode())
+    here, there = (rb.SQLTable(postgres_url, "visits", schema) for schema in schemas)
+    drawn = rb.ask(CHOICE, here, ledger=ledger, name="poll")
+    assert drawn.entry is not None
+    assert re.fullmatch(
+        rf"postgresql://127\.0\.0\.1:\d+/postgres/{schemas[0]}\.visits", drawn.entry.source or ""
+    )
+    assert rb.ask(CHOICE, here, ledger=ledger, name="poll").recalled
+    with pytest.raises(rb.LedgerError, match="not from 'postgresql://"):
+        rb.ask(CHOICE, there, ledger=ledger, name="poll")
 
 
 def test_a_frame_is_recalled_by_its_declared_source_and_no_other(

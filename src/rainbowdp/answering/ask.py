@@ -111,7 +111,7 @@ def ask(
             past = ledger.recall(name, question=described, guarantee=guarantee, source=origin)
             if past is not None:
                 return _remembered(past)
-        ledger.must_fit(guarantee, unit=unit, neighbors=neighbors)
+        ledger.must_fit(guarantee, unit=unit, neighbors=neighbors, source=origin, name=name)
     # What can be refused at once was refused; making a mechanism may take a while.
     draw = mechanism.exact().ready(mechanism.counts(table, progress))
     if ledger is None:

@@ -305,7 +305,15 @@ class Ledger:
             connection.execute(update(BUDGET), balance_row(after))
         return entry
 
-    def must_fit(self, guarantee: Guarantee, *, unit: Unit, neighbors: str) -> None:
+    def must_fit(
+        self,
+        guarantee: Guarantee,
+        *,
+        unit: Unit,
+        neighbors: str,
+        source: str | None = None,
+        name: str | None = None,
+    ) -> None:
         """Raise what ``spend`` would raise of the budget as it is now; spend nothing.
 
         For refusing a question before its data is read. Only ``spend`` decides.
@@ -316,16 +324,21 @@ class Ledger:
             What the answer would keep.
         unit, neighbors
             What the guarantee is about.
+        source, name
+            As for ``spend``; whether the name is new is for ``recall`` to say.
 
         Raises
         ------
         BudgetExceeded
             If it costs more than is left.
         LedgerError
-            If the ledger is for another unit, relation or kind of guarantee.
+            If the ledger is for another unit, relation or kind of guarantee, or the name has no
+            source.
 
         """
-        must_fit(self._price(guarantee, unit, neighbors), self.balance().left, self.where)
+        cost = self._price(guarantee, unit, neighbors)
+        check_name(name, source)
+        must_fit(cost, self.balance().left, self.where)
 
     def _price(self, guarantee: Guarantee, unit: Unit, neighbors: str) -> Cost:
         if not isinstance(unit, Unit):
