@@ -31,7 +31,7 @@ def test_from_an_edge_file_to_a_checked_mechanism(tmp_path: Path) -> None:
     assert (told["nodes"], told["edges"], told["regions"]) == (4000, 6931, 3)
     mechanism = rb.load(out)
     assert set(mechanism.answers) == {"north", "middle", "south"}
-    nodes = duckdb.execute(f"FROM '{told['places']}'").fetchall()
+    nodes = duckdb.execute(f"FROM '{told['keys']}'").fetchall()
     assert len(nodes) == 4000
     truths = [float(mechanism[region, depth][region]) for _, region, depth in nodes]
     assert told["truth"]["least"] == pytest.approx(min(truths))

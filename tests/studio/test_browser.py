@@ -305,7 +305,7 @@ def test_export_and_reload(page: Page, tmp_path: Path) -> None:
     badge(page, "proved")
     row = shown_row(page)
     file = saved(page, "#save-file", tmp_path)
-    assert file.name == "travel-air-train-or-bus-optimal.json"
+    assert file.name == "travel-air-train-or-bus-homogeneous.json"
     mechanism = rb.load(file)
     exact = mechanism[{"air": 8, "train": 4, "bus": 0}]
     assert [float(exact[a]) for a in ("air", "train", "bus")] == pytest.approx(row, rel=1e-9)
