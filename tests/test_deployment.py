@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 from rainbowdp import deployment
+from rainbowdp.deployment import DEPLOYED
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
+from rainbowdp.rules import FAMILIES
 from rainbowdp.storage.documents import checksum
+from rainbowdp.studio.offers import CALLS
 from reference import assert_one_sentence
 from strategies import graphs
 
@@ -132,3 +136,10 @@ def test_a_graph_of_one_region(tmp_path: Path) -> None:
     assert placed.truth.tolist() == [1, 1]
     _, nodes = placed.save(tmp_path / "out.json")
     assert rows(nodes) == [(0, "('a', 'b')", None), (1, "('a', 'b')", None)]
+
+
+def test_a_graph_is_deployed_with_every_kind_it_has() -> None:
+    assert list(DEPLOYED) == list(ON_GRAPHS) == list(CALLS)
+    assert set(DEPLOYED) <= {family.kind for family in FAMILIES}
+    for kind in DEPLOYED:
+        assert f'"{kind}"' in (rb.deploy.__doc__ or "")

@@ -7,6 +7,7 @@ mechanism file and one key, a phone for instance, draws a private answer without
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -23,7 +24,6 @@ from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.rules.proximity.build import proximity_weights
 from rainbowdp.storage.documents import checksum
@@ -140,15 +140,11 @@ def deploy(
     [1, 0, 0]
 
     """
-    if kind == "homogeneous":
-        return _homogeneous(graph, guarantee, boundary)
-    if kind != "proximity":
+    if kind not in DEPLOYED:
         raise InvalidMechanism(
-            f"a graph is deployed with {' or '.join(ON_GRAPHS)}, got kind={kind!r}"
+            f"a graph is deployed with {' or '.join(DEPLOYED)}, got kind={kind!r}"
         )
-    if boundary is not None:
-        raise InvalidMechanism(f"proximity has no boundary to choose, got {boundary!r}")
-    return _proximity(graph, guarantee)
+    return DEPLOYED[kind](graph, guarantee, boundary)
 
 
 def _homogeneous(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
@@ -186,13 +182,15 @@ def _first_choices(graph: RainbowGraph) -> NDArray[np.int64]:
     return np.array([place[region.rainbow[0]] for region in graph.regions.values()])
 
 
-def _proximity(graph: RainbowGraph, guarantee: Guarantee) -> Deployment:
+def _proximity(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
     """Proximity on ``graph``; a key is a margin for each answer, in columns ``margin ANSWER``.
 
     Margins past the last weight are cut off there, so that none is infinite. Private for margins
     that are 0 at the true answer only and change by at most 1 between neighbors, which is
     checked on every edge. Memory: four bytes for each node and answer.
     """
+    if boundary is not None:
+        raise InvalidMechanism(f"proximity has no boundary to choose, got {boundary!r}")
     rule = proximity_weights(len(graph.answers), guarantee)
     truth = _first_choices(graph)[graph.region_numbers]
     edges = graph.edge_positions()
@@ -216,6 +214,12 @@ def _proximity(graph: RainbowGraph, guarantee: Guarantee) -> Deployment:
 
     exact = ExactMechanism(guarantee, graph.answers, rule, locate=locate)
     return Deployment(graph, exact, keys, 1.0 - others)
+
+
+DEPLOYED: Mapping[str, Callable[[RainbowGraph, Guarantee, Any], Deployment]] = {
+    "homogeneous": _homogeneous,
+    "proximity": _proximity,
+}
 
 
 def _ids(graph: RainbowGraph) -> NDArray[Any]:

@@ -136,7 +136,7 @@ BAD: list[tuple[str, list[str], str]] = [
     (LINE, ["--sites", "a=0,b=0", "--epsilon", "1"], "got 0 twice"),
     (LINE, [*GOOD, "--boundary", "0.9,0.1"], "is too likely in region"),
     (LINE, [*GOOD, "--boundary", "best"], "best"),
-    (LINE, [*GOOD, "--mechanism", "proximity", "--boundary", "total"], "no --boundary to choose"),
+    (LINE, [*GOOD, "--mechanism", "proximity", "--boundary", "total"], "no boundary to choose"),
     (LINE, [*GOOD, "--weighted"], "weighted distances need weights"),
     (LINE + "4,five\n", GOOD, "got five in"),
     (LINE + "4,-5\n", GOOD, "got -5 in"),

@@ -19,7 +19,6 @@ import numpy as np
 from rainbowdp.aliases import Floats
 from rainbowdp.answering.best import by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.answering.worlds import optimal
 from rainbowdp.baselines import Baseline, printed_operator
 from rainbowdp.comparison import Maker, compare
 from rainbowdp.errors import InvalidBoundary, InvalidFile, InvalidGuarantee
@@ -79,8 +78,9 @@ def _made(world: World, settings: Settings) -> Mechanism:
 def maker(world: World, settings: Settings) -> Maker:
     """A function of a graph and a guarantee to the mechanism that ``settings`` name."""
     name, question = settings.mechanism, world.question
-    if name == "homogeneous":
-        return lambda graph, promise: optimal(graph, promise, _boundary(world, settings, promise))
+    if name in ON_GRAPHS and offered(world)[name].boundary:
+        grown = ON_GRAPHS[name]
+        return lambda graph, promise: grown(graph, promise, _boundary(world, settings, promise))
     if name in ON_GRAPHS:
         return ON_GRAPHS[name]
     if name == "printed":
@@ -110,7 +110,7 @@ def exact(world: World, settings: Settings) -> ExactMechanism:
     if not offer.releasable:
         raise InvalidFile(
             f"only our own mechanisms are released and written to files, got {offer.name}; "
-            "choose homogeneous or proximity"
+            f"choose {' or '.join(ON_GRAPHS)}"
         )
     if settings.mechanism == "file":
         assert world.file is not None
