@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.aliases import Floats
+from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.answering.worlds import optimal
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
-from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
@@ -34,14 +35,14 @@ MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
 
 
 @dataclass(frozen=True, eq=False)
-class Deployment:
+class Deployment(Releasable):
     """An exact mechanism, and for each node of a graph its key in it; made by ``rb.deploy``.
 
     Attributes
     ----------
     graph
         The graph.
-    exact
+    mechanism
         The mechanism in integers, with its proof.
     keys
         The columns that make up a key besides the region, a value for each node.
@@ -51,11 +52,28 @@ class Deployment:
     """
 
     graph: RainbowGraph
-    exact: ExactMechanism
+    mechanism: ExactMechanism
     keys: dict[str, NDArray[Any]]
     truth: Floats
 
-    def save(self, path: str | PathLike[str]) -> tuple[Path, Path]:
+    @property
+    def name(self) -> str:
+        """The kind of mechanism."""
+        return self.mechanism.name
+
+    def exact(self) -> ExactMechanism:
+        """The mechanism in integers, with its proof."""
+        return self.mechanism
+
+    def check(self) -> Check:
+        """The exact proof of the guarantee."""
+        return self.mechanism.proof
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability} at the node ``dataset``, likeliest answer first."""
+        return {answer: float(p) for answer, p in self.mechanism[dataset].items()}
+
+    def save(self, path: str | PathLike[str]) -> Path:
         """Write the mechanism to ``path``, and the keys beside it in a ``.parquet`` file.
 
         Each file appears whole or not at all. The keys carry the checksum of the mechanism they
@@ -64,12 +82,12 @@ class Deployment:
         Parameters
         ----------
         path
-            The mechanism file.
+            The mechanism file; the keys have its name with the ending ``.parquet``.
 
         Returns
         -------
-        tuple of pathlib.Path
-            The mechanism file and the file of keys.
+        pathlib.Path
+            The mechanism file.
 
         """
         target = Path(path)
@@ -78,8 +96,8 @@ class Deployment:
             raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
         with whole_file(table, "a mechanism file", InvalidFile) as draft:
             self._write_keys(draft)
-            self.exact.save(target)
-        return target, table
+            self.mechanism.save(target)
+        return target
 
     def _write_keys(self, draft: Path) -> None:
         import duckdb
@@ -89,7 +107,7 @@ class Deployment:
             labels = [str(label) for label in labels]
         columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.keys}
         listed = ", ".join(quoted(name, '"') for name in self.keys)
-        given = {"labels": labels, "draft": str(draft), "sum": checksum(self.exact.describe())}
+        given = {"labels": labels, "draft": str(draft), "sum": checksum(self.mechanism.describe())}
         with duckdb.connect(":memory:") as connection:
             connection.register("placed", columns)
             try:

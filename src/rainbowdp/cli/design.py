@@ -200,16 +200,16 @@ def _deployed(graph: RainbowGraph, guarantee: Guarantee, kind: str, boundary: st
 def _show(
     deployed: Deployment,
     unreached: int,
-    written: tuple[Path, Path],
+    written: Path,
     seconds: float,
     as_json: bool,
 ) -> None:
     from rainbowdp.guarantees.descriptions import describe_guarantee
 
-    graph, exact, truth = deployed.graph, deployed.exact, deployed.truth
+    graph, exact, truth = deployed.graph, deployed.exact(), deployed.truth
     depths = [region.deepest for region in graph.regions.values() if region.deepest is not None]
     certain = sum(region.unbounded for region in graph.regions.values())
-    mechanism, nodes = (str(path) for path in written)
+    mechanism, nodes = str(written), str(written.with_suffix(".parquet"))
     if as_json:
         print_json(
             {

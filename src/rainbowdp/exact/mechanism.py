@@ -46,6 +46,10 @@ class Releasable(ABC):
     def __getitem__(self, dataset: Dataset) -> Any:
         """{answer: probability} at ``dataset``."""
 
+    @abstractmethod
+    def check(self) -> Check:
+        """Whether the rows keep the guarantee: in floats where they are floats, else the proof."""
+
     @property
     def proof(self) -> Check:
         """The exact proof of the guarantee."""
