@@ -18,7 +18,7 @@ from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, Question
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.quantile import Quantile
-from rainbowdp.questions.refute import Refutation, refute
+from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors
 from rainbowdp.questions.threshold import Threshold
 from rainbowdp.questions.winner import Winner
