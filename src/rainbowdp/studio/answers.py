@@ -25,6 +25,7 @@ from rainbowdp.errors import InvalidBoundary, InvalidFile, InvalidGuarantee
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.graphs.margins import margins
+from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
@@ -43,7 +44,7 @@ _FARTHEST = 60  # depths of a curve that nobody reaches
 def answer(world: World, settings: Settings) -> dict[str, Any]:
     """Rows, verdict, curves, the chosen dataset and the lines of Python."""
     shared = {
-        "guarantee": _describe(settings.guarantee),
+        "guarantee": describe_guarantee(settings.guarantee) | {"text": str(settings.guarantee)},
         "equal_shares": _equal_shares(world, settings.guarantee),
         "recipe": recipe(world, settings),
     }
@@ -274,12 +275,6 @@ def _of_file(world: World, guarantee: Guarantee) -> Mechanism:
     ]
     table = np.array([[weight / sum(row) for weight in row] for row in weights])
     return Mechanism(world.graph, table, np.arange(len(table)), guarantee)
-
-
-def _describe(guarantee: Guarantee) -> dict[str, Any]:
-    if isinstance(guarantee, DP):
-        return {"text": str(guarantee), "epsilon": guarantee.epsilon, "delta": guarantee.delta}
-    return {"text": str(guarantee), "mu": getattr(guarantee, "mu", None)}
 
 
 def _proof(mechanism: ExactMechanism) -> str:
