@@ -278,7 +278,7 @@ mechanism = rb.by_kind(question, rb.DP(1), "coin")
 assert set(mechanism[{"red": 5}].values()) == {1 / 3}
 assert mechanism.check() and mechanism.release({"red": 9}) in question.answers
 assert rb.load(mechanism.save("coin.json")).name == "coin"
-ledger = rb.Ledger.create("budget.db", epsilon=9)
+ledger = rb.Ledger.create("budget.db", dataset="votes", epsilon=9)
 assert rb.ask(mechanism, {"red": 9}, ledger=ledger).answer in question.answers
 assert abs(rb.compare(question, rb.DP(1), records=6)["coin"].mean_error - 2 / 3) < 1e-9
 

@@ -21,6 +21,7 @@ from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors
 from rainbowdp.questions.threshold import Threshold
+from rainbowdp.questions.units import Unit, unit_of
 from rainbowdp.questions.winner import Winner
 
 __all__ = [
@@ -33,10 +34,12 @@ __all__ = [
     "Question",
     "Refutation",
     "Threshold",
+    "Unit",
     "Winner",
     "from_description",
     "limited",
     "refute",
+    "unit_of",
 ]
 
 _KINDS: dict[str, type[Winner] | type[Threshold] | type[Quantile]] = {
