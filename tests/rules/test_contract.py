@@ -207,7 +207,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Family:
             if len(answers) != self.size:
                 raise rb.InvalidMechanism("a coin must have a side for each answer")
 
-        def prove(self, guarantee: Any, answers: Any) -> Check:
+        def prove(self, guarantee: Any, answers: Any, question: Any) -> Check:
             return Check.proved(guarantee, 0, "rows that are all alike")
 
         def key(self, question: Any, counted: Any) -> Any:
