@@ -19,7 +19,7 @@ from rainbowdp.exact.steps import MOST_MIXING
 from rainbowdp.guarantees.descriptions import restore_guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Between, Custom, Equals, from_description
-from rainbowdp.questions.base import CountQuestion
+from rainbowdp.questions.base import CountQuestion, checked_column, number
 from rainbowdp.rules import FAMILIES
 from rainbowdp.storage.documents import parse_document, read_text
 
@@ -106,7 +106,10 @@ def _asked(described: Mapping[str, Any]) -> CountQuestion | Custom:
 
 
 def _group(rule: Mapping[str, Any]) -> Equals | Between:
-    return Equals(rule["equals"]) if "equals" in rule else Between(**rule)
+    if "equals" in rule:
+        return Equals(checked_column(rule["equals"], "equals") or "")
+    ends = {end: None if rule[end] is None else number(rule[end], end) for end in ("low", "high")}
+    return Between(**ends, closed=rule["closed"] is True)
 
 
 def _no_function(dataset: Any) -> dict[str, int]:
