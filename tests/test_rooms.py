@@ -216,7 +216,7 @@ class Coin(Rule):
         if len(answers) != self.size:
             raise InvalidMechanism("a coin must have a side for each answer")
 
-    def prove(self, guarantee, answers):
+    def prove(self, guarantee, answers, question):
         return prove_coin(guarantee)
 
     def key(self, question, counted):
