@@ -76,7 +76,7 @@ class Deployment:
         table = target.with_suffix(".parquet")
         if table == target:
             raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
-        with whole_file(table, "a mechanism file", InvalidFile) as draft:
+        with whole_file(table, "the file of keys", InvalidFile) as draft:
             self._write_keys(draft)
             self.exact.save(target)
         return target, table
@@ -99,7 +99,7 @@ class Deployment:
                     given,
                 )
             except duckdb.IOException as error:
-                raise OSError(0, "DuckDB cannot write there") from error
+                raise OSError(0, "DuckDB could not open it") from error
 
 
 def deploy(
