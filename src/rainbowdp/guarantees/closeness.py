@@ -1,10 +1,10 @@
-"""Whether rows keep a guarantee, in integers and fractions: what every proof rests on.
+"""Check in integers and fractions whether rows keep a guarantee; every proof rests on this.
 
-Nothing here knows how rows were made. A guarantee is turned into lines (ratio, slack) that mean
+Nothing here knows how the rows were made. A guarantee becomes lines (ratio, slack) that mean
 
     Σ_v max(0, P_v − ratio·Q_v) ≤ slack·total,   and the same with P and Q exchanged,
 
-which covers all sets of answers at once (the sum is attained by the set of its positive terms).
+which covers all sets of answers at once: the sum is attained by the set of its positive terms.
 For (ε,δ) the ratio is a lower bound on e^ε from its power series, summed in integers.
 """
 
@@ -31,7 +31,7 @@ BITS = 192  # of the lower bound on e^ε: finer than any builder's
 
 
 def promise_of(guarantee: Guarantee, total: int) -> Promise:
-    """The guarantee for rows of weight ``total`` as conditions on integers."""
+    """The guarantee as conditions on integer rows of weight ``total``."""
     return tuple(
         (ratio.numerator, ratio.denominator, math.floor(ratio.denominator * slack * total))
         for ratio, slack in lines_of(guarantee)
@@ -80,12 +80,12 @@ def first_violation(promise: Promise, p: Weights, q: Weights) -> str | None:
             excess = sum(max(0, bottom * a - top * b) for a, b in zip(more, less, strict=True))
             if excess > limit:
                 over = float(Fraction(excess - limit, bottom * sum(p)))
-                return f"{more} beside {less} exceeds by {over:.3g}"
+                return f"{more} beside {less} exceeds the guarantee by {over:.3g}"
     return None
 
 
 def check_rows(rows: Iterable[Weights]) -> int:
-    """The common total of all rows; refuses weights that are not integers from 0."""
+    """The common total of all rows; raises if a weight is not an integer from 0."""
     total: int | None = None
     for row in rows:
         if any(type(weight) is not int or weight < 0 for weight in row):
@@ -93,12 +93,12 @@ def check_rows(rows: Iterable[Weights]) -> int:
         if total is None:
             total = sum(row)
         if sum(row) != total or total <= 0:
-            raise InvalidMechanism(f"all rows must have one positive total, got {row}")
+            raise InvalidMechanism(f"all rows must have the same positive total, got {row}")
     return total if total is not None else 1
 
 
 def demand(promise: Promise, p: Weights, q: Weights, where: str) -> None:
-    """Refuse two rows that are not close; ``where`` names them in the error."""
+    """Raise unless two rows are close; ``where`` names them in the message."""
     fault = first_violation(promise, p, q)
     if fault is not None:
         raise InvalidMechanism(f"neighboring rows must be close, but in {where} {fault}")
@@ -116,7 +116,7 @@ def _steep_lines(curve: TradeOff) -> Lines:
 def _gaussian_lines(guarantee: GaussianDP) -> Lines:
     """The lines of a polygon that is checked, knot by knot, to lie above the trade-off curve.
 
-    The curve is convex, so a polygon with its knots above the curve is above it everywhere, and
+    The curve is convex, so a polygon with its knots above the curve lies above it everywhere, and
     rows that keep the polygon keep the guarantee.
     """
     curve = safe_curve(guarantee)
