@@ -117,7 +117,7 @@ def test_what_cannot_be_written(tmp_path: Path, roads: rb.RainbowGraph) -> None:
         placed.save(tmp_path / "out.parquet")
     with pytest.raises(rb.InvalidFile) as refused:
         placed.save(tmp_path / "none" / "out.json")
-    assert_one_sentence(refused.value, "writable", tmp_path / "none")
+    assert_one_sentence(refused.value, "cannot write", tmp_path / "none")
     named = rb.RainbowGraph([("x", "y")], {"x": ("a", "b"), "y": ("b", "a")})
     with pytest.raises(rb.InvalidGraph, match="whole numbers"):
         rb.deploy(named, rb.DP(1)).save(tmp_path / "out.json")

@@ -94,7 +94,7 @@ class Deployment(Releasable):
         table = target.with_suffix(".parquet")
         if table == target:
             raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
-        with whole_file(table, "a mechanism file", InvalidFile) as draft:
+        with whole_file(table, "the file of keys", InvalidFile) as draft:
             self._write_keys(draft)
             self.mechanism.save(target)
         return target
@@ -117,7 +117,7 @@ class Deployment(Releasable):
                     given,
                 )
             except duckdb.IOException as error:
-                raise OSError(0, "DuckDB cannot write there") from error
+                raise OSError(0, "DuckDB could not open it") from error
 
 
 def deploy(

@@ -121,7 +121,7 @@ def test_one_unit_too_many_is_found() -> None:
     over = (TOTAL - third, third), (third, TOTAL - third)
     text = first_violation(promise, *over)
     assert text is not None
-    assert text.startswith(f"{over[0]} beside {over[1]} exceeds by ")
+    assert text.startswith(f"{over[0]} beside {over[1]} exceeds the guarantee by ")
 
 
 @given(exact_guarantees, st.integers(2, 5), st.integers(10**3, TOTAL))
@@ -265,7 +265,7 @@ def test_weights_that_are_no_weights_are_refused(row: Any) -> None:
 
 def test_rows_of_no_weight_at_all_are_refused() -> None:
     for row in ((0, 0), ()):
-        with pytest.raises(rb.InvalidMechanism, match="one positive total"):
+        with pytest.raises(rb.InvalidMechanism, match="same positive total"):
             prove_ladders(TWO, {"a": (row, row)}, [])
 
 

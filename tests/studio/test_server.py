@@ -268,7 +268,7 @@ def test_help_reads_like_the_others() -> None:
     ("content", "message"),
     [
         (b"a b c\n", "a line must be an edge 'a b' or a rainbow 'a: red > green', got 'a b c'"),
-        (b"{}", "a mechanism file must say it is"),
+        (b"{}", "is not a mechanism file"),
     ],
 )
 def test_a_bad_file_is_refused_in_the_terminal(

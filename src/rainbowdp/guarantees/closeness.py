@@ -1,11 +1,10 @@
-"""Whether rows keep a guarantee, in integers and fractions: what every proof rests on.
+"""Check in integers and fractions whether rows keep a guarantee; every proof rests on this.
 
-Nothing here knows how rows were made. (ε,δ) and a polygon are turned into lines (ratio, slack) that
-mean
+Nothing here knows how the rows were made. (ε,δ) and a polygon become lines (ratio, slack) that mean
 
     Σ_v max(0, P_v − ratio·Q_v) ≤ slack·total,   and the same with P and Q exchanged,
 
-which covers all sets of answers at once (the sum is attained by the set of its positive terms).
+which covers all sets of answers at once: the sum is attained by the set of its positive terms.
 For (ε,δ) the ratio is a lower bound on e^ε from its power series, summed in integers.
 
 A Gaussian guarantee has no lines. There the sets that matter are the answers with the largest
@@ -107,7 +106,7 @@ def first_violation(promise: Promise, p: Weights, q: Weights) -> str | None:
             excess = sum(max(0, bottom * a - top * b) for a, b in zip(more, less, strict=True))
             if excess > limit:
                 over = float(Fraction(excess - limit, bottom * sum(p)))
-                return f"{more} beside {less} exceeds by {over:.3g}"
+                return f"{more} beside {less} exceeds the guarantee by {over:.3g}"
     return None
 
 
@@ -126,7 +125,7 @@ def _above_the_curve(mu: Fraction, p: Weights, q: Weights) -> str | None:
         if power <= level:  # μ ≥ 0
             continue
         if not 0 < level < total or not _allows(mu, Fraction(level, total), Fraction(power, total)):
-            return f"{p} beside {q} exceeds: {level / total:.6g} grows to {power / total:.6g}"
+            return f"{p} beside {q} exceeds the guarantee: {level / total:.6g} grows to {power / total:.6g}"
     return None
 
 
@@ -159,7 +158,7 @@ def _normal(z: arb) -> arb:
 
 
 def check_rows(rows: Iterable[Weights]) -> int:
-    """The common total of all rows; refuses weights that are not integers from 0."""
+    """The common total of all rows; raises if a weight is not an integer from 0."""
     total: int | None = None
     for row in rows:
         if any(type(weight) is not int or weight < 0 for weight in row):
@@ -167,12 +166,12 @@ def check_rows(rows: Iterable[Weights]) -> int:
         if total is None:
             total = sum(row)
         if sum(row) != total or total <= 0:
-            raise InvalidMechanism(f"all rows must have one positive total, got {row}")
+            raise InvalidMechanism(f"all rows must have the same positive total, got {row}")
     return total if total is not None else 1
 
 
 def demand(promise: Promise, p: Weights, q: Weights, where: str) -> None:
-    """Refuse two rows that are not close; ``where`` names them in the error."""
+    """Raise unless two rows are close; ``where`` names them in the message."""
     fault = first_violation(promise, p, q)
     if fault is not None:
         raise InvalidMechanism(f"neighboring rows must be close, but in {where} {fault}")

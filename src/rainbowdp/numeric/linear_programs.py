@@ -2,12 +2,12 @@
 
     maximize cost·x   where   row_lower ≤ matrix·x ≤ row_upper,   lower ≤ x ≤ upper
 
-Nothing here trusts the solver's word about optimality: every multiplier y gives the bound
+Nothing here trusts the solver's claim of optimality: every multiplier y gives the bound
 
     cost·x = y·(matrix·x) + (cost − matrixᵀy)·x
            ≤ Σ_i max(y_i·row_lower_i, y_i·row_upper_i) + Σ_j max(r_j·lower_j, r_j·upper_j),
 
-with r = cost − matrixᵀy, whatever y is; ``bound`` computes it from what the solver returned.
+with r = cost − matrixᵀy, whatever y is; ``bound`` computes it from the returned multipliers.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class LinearProgram:
     upper: Floats
 
     def bound(self, cost: Floats, multipliers: Floats) -> float:
-        """An upper bound on cost·x over the feasible set, right for any multipliers whatever.
+        """An upper bound on cost·x over the feasible set, valid for any multipliers whatsoever.
 
-        A multiplier that points at a side without a limit is taken as zero. Infinite where a
-        column without a limit is not priced out; give columns finite limits to avoid that.
+        A multiplier on a side without a limit is treated as zero. The bound is infinite if a column
+        without a limit is not priced out; give columns finite limits to avoid that.
         """
         y = np.where(np.isinf(self.row_upper), np.minimum(multipliers, 0.0), multipliers)
         y = np.where(np.isinf(self.row_lower), np.maximum(y, 0.0), y)
@@ -64,10 +64,10 @@ class LinearProgram:
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver found. ``values`` is empty where it has no point at all.
+    """What the solver found. ``values`` is empty if it found no point at all.
 
-    ``multipliers[i]`` is the worth of one unit more at row i: at least zero where the row's
-    upper limit binds, at most zero where its lower limit does.
+    ``multipliers[i]`` is the worth of one more unit at row i: at least zero if the row's upper
+    limit binds, at most zero if its lower limit does.
     """
 
     status: Status
@@ -89,12 +89,12 @@ class Solution:
 
 @dataclass
 class Solver:
-    """HiGHS with one feasible set loaded; each ``maximize`` starts from where the last ended.
+    """HiGHS with one feasible set loaded; each ``maximize`` starts where the last one ended.
 
     ``method``: ``"interior point"`` for one large program, ``"simplex"`` for many objectives on
     the same set, which then start warm. ``crossover`` moves an interior solution to a vertex:
-    sharper and, on large programs, slower by more than the solve itself. Without ``presolve``
-    feasible programs with hardly any room are not taken for infeasible.
+    sharper and, on large programs, slower by more than the solve itself. ``presolve`` can mistake a
+    feasible program with hardly any slack for an infeasible one; turn it off for those.
     """
 
     program: LinearProgram
@@ -151,7 +151,9 @@ class Solver:
         import highspy
 
         if not np.isfinite(cost).all():
-            raise RainbowError("an objective must be finite numbers, got one that is not")
+            raise RainbowError(
+                "the objective must be finite numbers, got one that is not"
+            )
         highs = self._highs
         columns = np.arange(len(cost), dtype=np.int32)
         self._must(highs.changeColsCost(len(cost), columns, -cost), "the objective")
@@ -191,11 +193,11 @@ class Solver:
         import highspy
 
         if status == highspy.HighsStatus.kError:
-            raise RainbowError(f"the solver must accept {what}, but HiGHS refused it")
+            raise RainbowError(f"HiGHS, the solver of linear programs, refused {what}")
 
 
 def terminal_progress(what: str) -> Progress | None:
-    """Lines to standard error once a solve takes long; None where nobody is looking."""
+    """A callback that reports a long solve on standard error; None where there is no terminal."""
     if not sys.stderr.isatty():
         return None
     start = time.perf_counter()
