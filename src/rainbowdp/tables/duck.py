@@ -11,8 +11,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
 from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.query import Source, counting
 from rainbowdp.tables.values import (
     DATES,
@@ -45,7 +47,7 @@ _NUMBER = "(isfinite({0}) OR isinf({0}))"
 
 def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dict[str, int]:
     """Counts for a relation, on its own connection."""
-    check_columns(question, relation.columns)
+    check_names(question, relation.columns)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
 
     def run(sql: str) -> Rows:
@@ -57,14 +59,32 @@ def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dic
 
 def count_arrow(table: Any, question: Question) -> dict[str, int]:
     """Counts for a PyArrow table, where it is in memory."""
-    import duckdb
-
-    check_columns(question, table.column_names)
-    with duckdb.connect(":memory:") as connection:
-        connection.register(_VIEW, table)
+    names = table.schema.names
+    check_columns(question, names)
+    # DuckDB renames columns of one name, perhaps to one that is asked for.
+    places = sorted({names.index(name) for name in (question.column, question.person) if name})
+    with private_folder() as folder, locked_connection(folder) as connection:
+        connection.register(_VIEW, table.select(places))
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
         types = {name: type_ for name, type_, *_ in described}
         return count_in(_VIEW, types, question, plainly(connection))
+
+
+def check_names(question: Question, names: Sequence[str]) -> None:
+    """Raise unless DuckDB finds the question's columns under their own names.
+
+    It does not tell capitals apart, and renames all but the first of several columns of one
+    name, ``x`` to ``x_1``, perhaps the name of a column that is there.
+    """
+    check_columns(question, names)
+    folded = [name.casefold() for name in names]
+    repeated = tuple({name for name in folded if folded.count(name) > 1})
+    for name in (question.column, question.person):
+        if name is not None and repeated and name.casefold().startswith(repeated):
+            raise UnreadableTable(
+                f"DuckDB cannot tell column {name!r} from others whose names are the same or "
+                "differ in capitals: rename them"
+            )
 
 
 def count_in(
@@ -148,18 +168,23 @@ def plainly(connection: duckdb.DuckDBPyConnection) -> Run:
     return lambda sql: connection.execute(sql).fetchall()
 
 
-def watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None]) -> Run:
-    """Run a query in another thread and say how far it is, from 0 to 1."""
-    connection.execute("SET enable_progress_bar = true")
-    connection.execute("SET enable_progress_bar_print = false")
+def watched(
+    connection: duckdb.DuckDBPyConnection,
+    progress: Callable[[float], None],
+    share: Callable[[], float] | None = None,
+) -> Run:
+    """Run a query in another thread and say how far it is, from 0 to 1, by DuckDB or ``share``."""
     run_plainly = plainly(connection)
+
+    def so_far() -> float:
+        return connection.query_progress() / 100 if share is None else share()
 
     def run(sql: str) -> Rows:
         with ThreadPoolExecutor(1) as pool:
             rows = pool.submit(run_plainly, sql)
             try:
                 while not rows.done():
-                    progress(min(1.0, max(0.0, connection.query_progress() / 100)))
+                    progress(min(1.0, max(0.0, so_far())))
                     wait([rows], _POLL)
             except BaseException:
                 connection.interrupt()
