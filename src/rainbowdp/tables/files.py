@@ -28,7 +28,10 @@ _NO_STATISTICS = "SET disabled_optimizers = 'statistics_propagation'"
 
 
 def count_files(
-    path: str | Path, question: Question, progress: Callable[[float], None] | None
+    path: str | Path,
+    question: Question,
+    progress: Callable[[float], None] | None,
+    key: int | None = None,
 ) -> dict[str, int]:
     """Counts for one file, or all files of a glob taken as one table."""
     import duckdb
@@ -43,7 +46,9 @@ def count_files(
             look = plainly(connection)
             run = look if progress is None else watched(connection, progress)
             table, texts = _table(files, kind, columns), kind != "Parquet"
-            return count_in(table, columns, question, run, look=look, texts=texts, ours=True)
+            return count_in(
+                table, columns, question, run, look=look, texts=texts, ours=True, key=key
+            )
         except duckdb.Error:  # its message may show rows, so it goes no further
             raise UnreadableTable(
                 f"{path} cannot be read as {kind}: "
