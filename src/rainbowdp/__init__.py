@@ -69,7 +69,7 @@ from rainbowdp.mechanisms.optimal import optimal_line
 from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
 from rainbowdp.mechanisms.unrestricted.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
-from rainbowdp.questions.relations import Neighbors, Ties
+from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
 from rainbowdp.rules.files import load
 from rainbowdp.tables import SQLTable
 

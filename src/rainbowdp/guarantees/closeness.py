@@ -125,7 +125,8 @@ def _above_the_curve(mu: Fraction, p: Weights, q: Weights) -> str | None:
         if power <= level:  # μ ≥ 0
             continue
         if not 0 < level < total or not _allows(mu, Fraction(level, total), Fraction(power, total)):
-            return f"{p} beside {q} exceeds the guarantee: {level / total:.6g} grows to {power / total:.6g}"
+            grows = f"{level / total:.6g} grows to {power / total:.6g}"
+            return f"{p} beside {q} exceeds the guarantee: {grows}"
     return None
 
 

@@ -151,9 +151,7 @@ class Solver:
         import highspy
 
         if not np.isfinite(cost).all():
-            raise RainbowError(
-                "the objective must be finite numbers, got one that is not"
-            )
+            raise RainbowError("the objective must be finite numbers, got one that is not")
         highs = self._highs
         columns = np.arange(len(cost), dtype=np.int32)
         self._must(highs.changeColsCost(len(cost), columns, -cost), "the objective")

@@ -14,9 +14,10 @@ from rainbowdp.questions.base import (
     checked_answers,
     checked_column,
     checked_counts,
+    checked_person,
     whole,
 )
-from rainbowdp.questions.relations import Neighbors, one_of
+from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 
 @dataclass(frozen=True, init=False)
@@ -50,6 +51,7 @@ class Custom:
     groups: tuple[Group, ...]
     person: str | None
     rows_per_person: int
+    person_rule: PersonRule
 
     def __init__(
         self,
@@ -62,6 +64,7 @@ class Custom:
         groups: Iterable[Group] = (),
         person: str | None = None,
         rows_per_person: int = 1,
+        person_rule: str = PersonRule.SAMPLE,
     ) -> None:
         if not callable(function):
             raise InvalidQuestion(f"margins must come from a function, got {function!r}")
@@ -74,8 +77,7 @@ class Custom:
             "name": name,
             "column": checked_column(column, "column"),
             "groups": _checked_groups(groups),
-            "person": checked_column(person, "person"),
-            "rows_per_person": whole(rows_per_person, "rows_per_person", 1),
+            **checked_person(person, rows_per_person, person_rule),
         }.items():
             object.__setattr__(self, key, value)
 
@@ -109,6 +111,7 @@ class Custom:
             "neighbors": str(self.neighbors),
             "person": self.person,
             "rows_per_person": self.rows_per_person,
+            "person_rule": str(self.person_rule),
         }
 
 

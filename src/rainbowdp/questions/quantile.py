@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex, TypeAlias
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import Between, CountQuestion, Group, checked_counts, number
-from rainbowdp.questions.relations import Neighbors
+from rainbowdp.questions.relations import Neighbors, PersonRule
 
 End: TypeAlias = int | float | None
 Bin: TypeAlias = tuple[End, End]
@@ -56,13 +56,14 @@ class Quantile(CountQuestion):
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
+        person_rule: str = PersonRule.SAMPLE,
     ) -> None:
         share = exact(q, "q", InvalidQuestion)
         if not 0 < share < 1:
             raise InvalidQuestion(f"q must be strictly between 0 and 1, got q={q}")
         checked = _checked_bins(bins)
         names = [str(Between(*ends)) for ends in checked]
-        self._set_shared(names, column, neighbors, person, rows_per_person)
+        self._set_shared(names, column, neighbors, person, rows_per_person, person_rule)
         self._set(q=share, bins=checked)
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number
 from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, number, whole
-from rainbowdp.questions.relations import Neighbors
+from rainbowdp.questions.relations import Neighbors, PersonRule
 
 MATCHING = "matching"
 
@@ -46,8 +46,9 @@ class Threshold(CountQuestion):
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
+        person_rule: str = PersonRule.SAMPLE,
     ) -> None:
-        self._set_shared(answers, column, neighbors, person, rows_per_person)
+        self._set_shared(answers, column, neighbors, person, rows_per_person, person_rule)
         self._set(
             at_least=whole(at_least, "at_least", 1),
             equals=_spelled(equals),

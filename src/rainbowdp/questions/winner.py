@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from rainbowdp.questions.base import CountQuestion, Equals, Group
-from rainbowdp.questions.relations import Neighbors, Ties, one_of
+from rainbowdp.questions.relations import Neighbors, PersonRule, Ties, one_of
 
 
 @dataclass(frozen=True, init=False)
@@ -51,8 +51,9 @@ class Winner(CountQuestion):
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
+        person_rule: str = PersonRule.SAMPLE,
     ) -> None:
-        self._set_shared(answers, column, neighbors, person, rows_per_person)
+        self._set_shared(answers, column, neighbors, person, rows_per_person, person_rule)
         self._set(ties=one_of(Ties, ties, "ties"))
 
     @cached_property

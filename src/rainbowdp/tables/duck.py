@@ -15,7 +15,8 @@ from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.locked import locked_connection, private_folder
-from rainbowdp.tables.query import Source, counting
+from rainbowdp.tables.people import People, no_identity
+from rainbowdp.tables.query import Dialect, Source, counting, counting_people
 from rainbowdp.tables.values import (
     DATES,
     TEXT,
@@ -45,7 +46,18 @@ _VIEW = "rainbowdp_counted"
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
 
 
-def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dict[str, int]:
+_DIALECT = Dialect(  # the outer hash mixes what the inner one joins by an exclusive or
+    hashed=lambda key, terms: f"hash(hash({key}, {terms}))",
+    spread=lambda table: (
+        f"SELECT person, number, unnest(range(records)) AS i FROM {table} AS many"  # noqa: S608
+    ),
+)
+_IDENTITIES = ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID", "BLOB")
+
+
+def count_relation(
+    relation: duckdb.DuckDBPyRelation, question: Question, key: int | None = None
+) -> dict[str, int]:
     """Counts for a relation, on its own connection."""
     check_names(question, relation.columns)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -54,20 +66,21 @@ def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dic
         found = relation.query(_VIEW, sql)
         return [] if found is None else found.fetchall()
 
-    return count_in(_VIEW, types, question, run)
+    return count_in(_VIEW, types, question, run, key=key)
 
 
-def count_arrow(table: Any, question: Question) -> dict[str, int]:
-    """Counts for a PyArrow table, where it is in memory."""
+def count_arrow(table: Any, question: Question, key: int | None = None) -> dict[str, int]:
+    """Counts for a PyArrow table, where it is in memory, or a dataset, where its files are."""
     names = table.schema.names
     check_columns(question, names)
-    # DuckDB renames columns of one name, perhaps to one that is asked for.
-    places = sorted({names.index(name) for name in (question.column, question.person) if name})
+    if hasattr(table, "select"):  # DuckDB renames columns of one name, perhaps to a wanted one
+        wanted = {names.index(name) for name in (question.column, question.person) if name}
+        table = table.select(sorted(wanted))
     with private_folder() as folder, locked_connection(folder) as connection:
-        connection.register(_VIEW, table.select(places))
+        connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
         types = {name: type_ for name, type_, *_ in described}
-        return count_in(_VIEW, types, question, plainly(connection))
+        return count_in(_VIEW, types, question, plainly(connection), key=key)
 
 
 def check_names(question: Question, names: Sequence[str]) -> None:
@@ -96,6 +109,7 @@ def count_in(
     look: Run | None = None,
     texts: bool = False,
     ours: bool = False,
+    key: int | None = None,
 ) -> dict[str, int]:
     """Counts for a table given as SQL.
 
@@ -111,17 +125,39 @@ def count_in(
         column, type_ = f"TRY_CAST(trim({column}) AS DOUBLE)", "DOUBLE"
     held, cast = _held(type_, ranges, question)
     found = matches(question, held)
-    if not found:
-        return numbered(question, [])
     source = Source(
         table,
         column if cast is None else f"CAST({column} AS {cast})",
         _NUMBER if isinstance(held, Real) and not ours else None,
-        None if question.person is None else quoted(question.person, '"'),
-        _NUMBER if question.person is not None and types[question.person] in _FLOATS else None,
+        None if question.person is None else _person(question.person, types[question.person]),
     )
-    few = look is not None and question.person is None and len(found) > 1 and _has_few(source, look)
-    return numbered(question, run(counting(source, found, question.rows_per_person, _literal, few)))
+    if not found:
+        return numbered(question, [])
+    if question.person is not None:
+        people = People.of(question, key)
+        query = counting_people(source, found, _literal, people, _DIALECT)
+    else:
+        few = look is not None and len(found) > 1 and _has_few(source, look)
+        query = counting(source, found, _literal, few)
+    return numbered(question, run(query))
+
+
+def _person(name: str, type_: str) -> str:
+    """A column that tells people apart, as SQL in which only the same value is equal."""
+    column, plain = quoted(name, '"'), type_.partition("(")[0]
+    if plain in _FLOATS:
+        raise no_identity(name, type_, floats=True)
+    if type_ == "VARCHAR":
+        return f"encode({column})"  # bytes, since texts may have a collation
+    if plain == "ENUM":  # whose numbers may come from the order of the rows
+        return f"encode(CAST({column} AS VARCHAR))"
+    if plain.removeprefix("U") in (*_INTEGERS, "HUGEINT"):
+        return column
+    if plain in (*_IDENTITIES, "DECIMAL") or plain.startswith("TIMESTAMP_"):
+        return column
+    if type_ == '"NULL"':
+        return f"CAST({column} AS VARCHAR)"
+    raise no_identity(name, type_, floats=False)
 
 
 def _held(type_: str, ranges: bool, question: Question) -> tuple[Held, str | None]:

@@ -44,6 +44,7 @@ def count_files(
     question: Question,
     progress: Progress | None = None,
     sizes: Sizes = Sizes(),  # noqa: B008  frozen
+    key: int | None = None,
 ) -> dict[str, int]:
     """Counts for one file, or all files of a glob taken as one table."""
     with private_folder() as folder:
@@ -55,8 +56,8 @@ def count_files(
         if isinstance(source, str | Path):
             source = ParquetFile(path) if one_format(files) == PARQUET else TextFile(path)
         if isinstance(source, ParquetFile):
-            return _count_parquet(source, files, question, progress, folder)
-        return _count_texts(source, files, question, progress, folder, sizes)
+            return _count_parquet(source, files, question, progress, folder, key)
+        return _count_texts(source, files, question, progress, folder, sizes, key)
 
 
 def _standard_input(folder: Path) -> Path:
@@ -76,6 +77,7 @@ def _count_parquet(
     question: Question,
     progress: Progress | None,
     folder: Path,
+    key: int | None,
 ) -> dict[str, int]:
     import duckdb
 
@@ -89,7 +91,7 @@ def _count_parquet(
                 check_names(question, _parquet_names(file, look))
             columns = {name: type_ for name, type_, *_ in look(f"DESCRIBE FROM {table}")}
             run = look if progress is None else watched(connection, progress)
-            return count_in(table, columns, question, run, look=look, ours=True)
+            return count_in(table, columns, question, run, look=look, ours=True, key=key)
         except duckdb.Error:  # its message may show rows, so it goes no further
             raise UnreadableTable(
                 f"{source.path} cannot be read as Parquet: "
@@ -125,6 +127,7 @@ def _count_texts(
     progress: Progress | None,
     folder: Path,
     sizes: Sizes,
+    key: int | None,
 ) -> dict[str, int]:
     import duckdb
 
@@ -137,7 +140,7 @@ def _count_texts(
             run = watched(connection, progress, reader.share)
         types = dict.fromkeys(reader.wanted, "VARCHAR")
         try:
-            return count_in(reader.table, types, question, run, texts=True, ours=True)
+            return count_in(reader.table, types, question, run, texts=True, ours=True, key=key)
         except duckdb.Error:  # its message may show rows, so it goes no further
             if stream.failure is not None:
                 raise stream.failure from None

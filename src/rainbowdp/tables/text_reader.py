@@ -121,8 +121,7 @@ class TextReader:
                 next(records)
             while batch := list(islice(records, _RECORDS)):
                 yield [
-                    Texts.of([_field(record, place) for record in batch])
-                    for place in fields.wanted
+                    Texts.of([_field(record, place) for record in batch]) for place in fields.wanted
                 ]
 
 
