@@ -8,12 +8,16 @@ Nothing here trusts the solver's claim of optimality: every multiplier y gives t
            ≤ Σ_i max(y_i·row_lower_i, y_i·row_upper_i) + Σ_j max(r_j·lower_j, r_j·upper_j),
 
 with r = cost − matrixᵀy, whatever y is; ``bound`` computes it from the returned multipliers.
+
+HiGHS runs in a thread of its own. On the main thread it would keep Ctrl-C waiting until it ends, or
+take it for a failure of its own wherever it calls back into Python, and go on.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +32,8 @@ Status: TypeAlias = Literal["optimal", "infeasible", "unbounded", "stopped"]
 Progress: TypeAlias = Callable[[str], None]
 
 QUIET_FOR = 5.0  # seconds before a terminal is told that something is going on
+_POLL = 0.2  # seconds between two looks for Ctrl-C where waiting cannot be interrupted
+_GRACE = 1.0  # seconds that an interrupted solver has for ending
 _ITERATION = re.compile(r"^\s*(\d+)\*?(?:\s+[-\d]\S*){4}\s+([-\d]\S*)\s+\S+\s*$")
 
 
@@ -105,6 +111,7 @@ class Solver:
     presolve: bool = True
     progress: Progress | None = None
     _highs: Any = field(init=False, repr=False)
+    _stop: threading.Event = field(init=False, repr=False, default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         import highspy
@@ -144,6 +151,8 @@ class Solver:
         if self.progress is not None:
             highs.setOptionValue("output_flag", True)
             highs.cbLogging.subscribe(self._report)
+        for interrupt in (highs.cbIpmInterrupt, highs.cbSimplexInterrupt):
+            interrupt.subscribe(self._may_go_on)
         self._must(highs.passModel(model), "the program")
 
     def maximize(self, cost: Floats) -> Solution:
@@ -158,7 +167,7 @@ class Solver:
         start = time.perf_counter()
         if self.time_limit is not None:  # HiGHS counts from its beginning
             highs.setOptionValue("time_limit", highs.getRunTime() + self.time_limit)
-        highs.run()
+        self._run()
         seconds = time.perf_counter() - start
         found, kinds = highs.getModelStatus(), highspy.HighsModelStatus
         status: Status = "stopped"
@@ -179,6 +188,32 @@ class Solver:
         multipliers = -np.array(answer.row_dual) if answer.dual_valid else np.zeros(rows)
         bound = self.program.bound(cost, multipliers)
         return Solution(status, values, multipliers, float(cost @ values), bound, message, seconds)
+
+    def _run(self) -> None:
+        """Run HiGHS beside this thread; whatever interrupts the waiting interrupts HiGHS, too."""
+        # HiGHS looks for an interrupt between iterations. One that is busy with something else is
+        # left behind after a while, as a daemon that keeps nobody from ending. An event says when
+        # it ends: Thread.join takes a thread for ended once it was interrupted (Python 3.11).
+        ended = threading.Event()
+
+        def run() -> None:
+            try:
+                self._highs.run()
+            finally:
+                ended.set()
+
+        threading.Thread(target=run, name="HiGHS", daemon=True).start()
+        try:
+            while not ended.wait(_POLL):
+                pass
+        except BaseException:
+            self._stop.set()
+            ended.wait(_GRACE)
+            raise
+
+    def _may_go_on(self, event: Any) -> None:
+        if self._stop.is_set():
+            event.interrupt()
 
     def _report(self, event: Any) -> None:
         assert self.progress is not None
