@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.errors import LedgerError, RainbowError
-from rainbowdp.tables import SQLTable
+from rainbowdp.tables import ParquetFile, SQLTable, TextFile, must_exist
 
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
     from rainbowdp.ledger import Entry, Ledger
@@ -56,6 +56,8 @@ def ask(
         )
     if isinstance(ledger, str | PathLike):
         raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}; use Ledger.open(...)")
+    if mechanism.question.groups:  # otherwise a table is whatever the question takes
+        must_exist(table)
     exact = mechanism.exact()
     description = {**_description(mechanism), "table": _source(table)}
     neighbors = mechanism.question.neighbors
@@ -86,6 +88,8 @@ def _source(table: Dataset) -> str | None:
     """Where the data is, so that a name stands for one question to one table."""
     if isinstance(table, SQLTable):
         return ".".join(part for part in (table.schema, table.table) if part is not None)
+    if isinstance(table, TextFile | ParquetFile):
+        return str(table.path)
     return str(table) if isinstance(table, str | PathLike) else None
 
 
