@@ -52,6 +52,7 @@ PUBLIC = [
     "RainbowGraph",
     "Release",
     "SQLTable",
+    "TextFile",
     "Threshold",
     "Ties",
     "TradeOff",
