@@ -40,6 +40,7 @@ PUBLIC = [
     "Neighbors",
     "NotAMorphism",
     "NotApplicable",
+    "PersonRule",
     "Programmed",
     "Quantile",
     "QuestionMechanism",
