@@ -13,7 +13,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable, key_finder
 from rainbowdp.exact.rule import Family, Progress
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.questions import Question
+from rainbowdp.questions import Question, unit_of
 from rainbowdp.tables import count
 
 
@@ -126,7 +126,7 @@ class QuestionMechanism(Releasable):
         named = {
             "question": self.question.describe().get("kind", "question"),
             "answers": ", ".join(map(str, self.question.answers)),
-            "guarantee": f"{self.guarantee}, one record {self.question.neighbors}",
+            "guarantee": f"{self.guarantee}, {unit_of(self.question)} {self.question.neighbors}",
         }
         return cards.card(f"Mechanism: {self.name}", cards.facts(named))
 

@@ -107,7 +107,7 @@ def proximity(
     --------
     >>> from rainbowdp import DP, Winner
     >>> round(proximity(Winner(["a", "b", "c"]), DP(1))[{"a": 5, "b": 4}]["a"], 4)
-    0.7008
+    0.7177
 
     """
     if isinstance(world, RainbowGraph):

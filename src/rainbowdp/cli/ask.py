@@ -6,6 +6,7 @@ import csv
 import inspect
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from math import floor
 from typing import Annotated, Any
@@ -28,6 +29,7 @@ from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
 from rainbowdp.questions.relations import Ties, one_of
+from rainbowdp.questions.units import unit_of
 from rainbowdp.rules import FAMILIES
 from rainbowdp.tables import SQLTable
 
@@ -75,6 +77,10 @@ def _ask(
     name: Annotated[
         str | None, typer.Option(help="Remember the answer: asked again by this name it is free.")
     ] = None,
+    declared: Annotated[
+        str | None,
+        typer.Option("--source", help="What to call the data in the ledger, if not by its path."),
+    ] = None,
     neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
@@ -121,8 +127,8 @@ def _ask(
     book = None if ledger is None else Ledger.open(ledger)
     source = table if sql_table is None else SQLTable(table, sql_table)
     with progress_bar("Reading the table") as progress:
-        release = ask(mechanism, source, ledger=book, name=name, progress=progress)
-    where = ledger if book is None or ledger is None or "://" not in ledger else book.where
+        release = ask(mechanism, source, ledger=book, name=name, source=declared, progress=progress)
+    where = None if book is None else book.where
     _show(mechanism, release, None if book is None else book.balance(), where, as_json)
 
 
@@ -198,17 +204,21 @@ def _show(
     where: str | None,
     as_json: bool,
 ) -> None:
+    entry = release.entry
+    drawn_by = _drawn_by(mechanism, release)
     if as_json:
-        entry = release.entry
         print_json(
             {
                 "answer": release.answer,
                 "question": mechanism.question.describe(),
+                "unit": unit_of(mechanism.question).describe(),
                 "guarantee": describe_guarantee(mechanism.guarantee),
-                "mechanism": mechanism.name,
-                "proof": mechanism.proof.statement,
+                "mechanism": drawn_by,
+                "proof": None if release.recalled else mechanism.proof.statement,
                 "recalled": release.recalled,
+                "drawn": None if entry is None else entry.time,
                 "entry": None if entry is None else entry.number,
+                "source": None if entry is None else entry.source,
                 "balance": None if balance is None else balance.as_dict(),
             }
         )
@@ -218,13 +228,22 @@ def _show(
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
         "mechanism": _named(mechanism),
     }
-    if balance is None:
+    if drawn_by != mechanism.name:
+        facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
+    if entry is None:
         facts["ledger"] = "none: this answer is not recorded anywhere"
     elif release.recalled:
-        facts["ledger"] = f"{where}: recalled, nothing spent; left {balance.left}"
+        drawn = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M UTC")
+        facts["ledger"] = f"{where}: recalled, drawn {drawn}, nothing spent; left {balance.left}"
     else:
         facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
     print_facts(facts)
+
+
+def _drawn_by(mechanism: QuestionMechanism, release: Release) -> str:
+    """The kind of mechanism that drew an answer: a recalled one may be of another kind."""
+    recorded = None if release.entry is None else release.entry.mechanism
+    return mechanism.name if recorded is None else str(recorded["kind"])
 
 
 def _named(mechanism: QuestionMechanism) -> str:
@@ -234,9 +253,11 @@ def _named(mechanism: QuestionMechanism) -> str:
 
 def _change(question: Question) -> str:
     """What one change of the data is, in words."""
-    if question.rows_per_person == 1 and question.person is None:
-        return f"one record {question.neighbors}"
-    return f"one person with up to {question.rows_per_person} records {question.neighbors}"
+    change = f"{unit_of(question)} {question.neighbors}"
+    if question.person is None:
+        return change
+    limit = question.rows_per_person
+    return f"{change}, up to {limit} {'row' if limit == 1 else 'rows'} each"
 
 
 def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""A guarantee as JSON and back: one form for files, ledgers, the command line and the studio."""
+"""Guarantees to JSON and back: one form for files, ledgers, the command line and the studio."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rainbowdp.guarantees.trade_off import TradeOff
 
 
 def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:
-    """A guarantee with its exact numbers as text.
+    """The guarantee as a dictionary, with its exact numbers as strings.
 
     >>> describe_guarantee(DP.from_ratio(6, 5))
     {'kind': 'dp', 'ratio': '6/5', 'delta': '0'}
@@ -27,7 +27,7 @@ def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:
     if isinstance(guarantee, TradeOff):
         return {"kind": "trade-off", "knots": [[str(x), str(y)] for x, y in guarantee.knots]}
     raise InvalidGuarantee(
-        f"only DP, GaussianDP and TradeOff can be written down, got {type(guarantee).__name__}"
+        f"a guarantee must be DP, GaussianDP or TradeOff here, got {type(guarantee).__name__}"
     )
 
 
@@ -48,5 +48,5 @@ def restore_guarantee(description: Mapping[str, Any]) -> Guarantee:
     if kind == "dp" and keys == {"epsilon", "delta"}:
         return DP(given["epsilon"], given["delta"])
     raise InvalidGuarantee(
-        f"a guarantee must be described as dp, gaussian or trade-off, got {description}"
+        f"a description of a guarantee must be of kind dp, gaussian or trade-off, got {description}"
     )

@@ -18,9 +18,10 @@ from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, Question
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.quantile import Quantile
-from rainbowdp.questions.refute import Refutation, refute
+from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 from rainbowdp.questions.threshold import Threshold
+from rainbowdp.questions.units import Unit, unit_of
 from rainbowdp.questions.winner import Winner
 
 __all__ = [
@@ -34,10 +35,12 @@ __all__ = [
     "Question",
     "Refutation",
     "Threshold",
+    "Unit",
     "Winner",
     "from_description",
     "limited",
     "refute",
+    "unit_of",
 ]
 
 _KINDS: dict[str, type[Winner] | type[Threshold] | type[Quantile]] = {

@@ -37,11 +37,12 @@ from rainbowdp.questions import Question
 from rainbowdp.questions.base import checked_counts
 from rainbowdp.tables.databases import SQLTable, count_sql
 from rainbowdp.tables.duck import count_arrow, count_relation
-from rainbowdp.tables.files import count_files
+from rainbowdp.tables.files import ParquetFile, count_files, must_exist
 from rainbowdp.tables.frames import count_frame
 from rainbowdp.tables.series import count_series, is_series
+from rainbowdp.tables.text_files import TextFile
 
-__all__ = ["SQLTable", "count"]
+__all__ = ["ParquetFile", "SQLTable", "TextFile", "count", "must_exist"]
 
 
 def count(
@@ -65,8 +66,8 @@ def count(
         raise InvalidQuestion("counting needs a question with groups, got one without")
     if isinstance(table, Mapping):
         return checked_counts(table, [name for name, _ in question.groups])
-    if isinstance(table, str | Path):
-        return count_files(table, question, progress, key)
+    if isinstance(table, str | Path | TextFile | ParquetFile):
+        return count_files(table, question, progress, key=key)
     if isinstance(table, SQLTable):
         return count_sql(table, question, key)
     library = type(table).__module__.partition(".")[0].lstrip("_")

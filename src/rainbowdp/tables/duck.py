@@ -11,8 +11,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import date
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
 from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.people import People, no_identity
 from rainbowdp.tables.query import Dialect, Source, counting, counting_people
 from rainbowdp.tables.values import (
@@ -57,7 +59,7 @@ def count_relation(
     relation: duckdb.DuckDBPyRelation, question: Question, key: int | None = None
 ) -> dict[str, int]:
     """Counts for a relation, on its own connection."""
-    check_columns(question, relation.columns)
+    check_names(question, relation.columns)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
 
     def run(sql: str) -> Rows:
@@ -69,14 +71,33 @@ def count_relation(
 
 def count_arrow(table: Any, question: Question, key: int | None = None) -> dict[str, int]:
     """Counts for a PyArrow table, where it is in memory, or a dataset, where its files are."""
-    import duckdb
-
-    check_columns(question, table.schema.names)
-    with duckdb.connect(":memory:") as connection:
+    names = table.schema.names
+    check_columns(question, names)
+    if hasattr(table, "select"):  # DuckDB renames columns of one name, perhaps to a wanted one
+        wanted = {names.index(name) for name in (question.column, question.person) if name}
+        table = table.select(sorted(wanted))
+    with private_folder() as folder, locked_connection(folder) as connection:
         connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
         types = {name: type_ for name, type_, *_ in described}
         return count_in(_VIEW, types, question, plainly(connection), key=key)
+
+
+def check_names(question: Question, names: Sequence[str]) -> None:
+    """Raise unless DuckDB finds the question's columns under their own names.
+
+    It does not tell capitals apart, and renames all but the first of several columns of one
+    name, ``x`` to ``x_1``, perhaps the name of a column that is there.
+    """
+    check_columns(question, names)
+    folded = [name.casefold() for name in names]
+    repeated = tuple({name for name in folded if folded.count(name) > 1})
+    for name in (question.column, question.person):
+        if name is not None and repeated and name.casefold().startswith(repeated):
+            raise UnreadableTable(
+                f"DuckDB cannot tell column {name!r} from others whose names are the same or "
+                "differ in capitals: rename them"
+            )
 
 
 def count_in(
@@ -183,18 +204,23 @@ def plainly(connection: duckdb.DuckDBPyConnection) -> Run:
     return lambda sql: connection.execute(sql).fetchall()
 
 
-def watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None]) -> Run:
-    """Run a query in another thread and say how far it is, from 0 to 1."""
-    connection.execute("SET enable_progress_bar = true")
-    connection.execute("SET enable_progress_bar_print = false")
+def watched(
+    connection: duckdb.DuckDBPyConnection,
+    progress: Callable[[float], None],
+    share: Callable[[], float] | None = None,
+) -> Run:
+    """Run a query in another thread and say how far it is, from 0 to 1, by DuckDB or ``share``."""
     run_plainly = plainly(connection)
+
+    def so_far() -> float:
+        return connection.query_progress() / 100 if share is None else share()
 
     def run(sql: str) -> Rows:
         with ThreadPoolExecutor(1) as pool:
             rows = pool.submit(run_plainly, sql)
             try:
                 while not rows.done():
-                    progress(min(1.0, max(0.0, connection.query_progress() / 100)))
+                    progress(min(1.0, max(0.0, so_far())))
                     wait([rows], _POLL)
             except BaseException:
                 connection.interrupt()

@@ -22,7 +22,6 @@ from rainbowdp.tables.values import (
     Range,
     Real,
     check_columns,
-    check_different,
     integers,
     matches,
     not_countable,
@@ -51,9 +50,11 @@ def count_frame(
             "a table must be a data frame, a path, an SQLTable or counts, "
             f"got {type(native).__name__}"
         ) from None
-    except DuplicateError:
-        check_different([str(name) for name in native.columns])
-        raise
+    except DuplicateError:  # of columns that nobody asked for, perhaps
+        names = list(native.columns)
+        check_columns(question, names)
+        wanted = [name for name in (question.column, question.person) if name is not None]
+        frame = nw.from_native(native[list(dict.fromkeys(wanted))]).lazy()
     check_columns(question, native.columns if frame.implementation.is_spark_like() else names)
     return _count(frame, question, key, weight)
 

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from rainbowdp.aliases import Floats, Integers, Weights
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, RainbowError
-from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import BITS
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
@@ -68,7 +69,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Programmed:
+class Programmed(Releasable):
     """The mechanism a linear program found, what it is worth, and how far from the best.
 
     ``mechanism`` is private as ``mechanism.check()`` means it; ``mixing`` is the weight of the
@@ -109,6 +110,31 @@ class Programmed:
         if self.optimal:
             return f"optimal: {what} (relative gap {self.gap:.1e})"
         return f"not proved optimal ({self.status}): {what} (relative gap {self.gap:.1e})"
+
+    @property
+    def name(self) -> str:
+        """What the mechanism is called."""
+        return self.mechanism.name
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability} at ``dataset``, most preferred answer first."""
+        return self.mechanism[dataset]
+
+    def check(self, guarantee: Guarantee | None = None) -> Check:
+        """Does every pair of neighbors keep the guarantee? See ``Mechanism.check``.
+
+        Parameters
+        ----------
+        guarantee
+            What to check; without it, what the program was made for.
+
+        Returns
+        -------
+        Check
+            Whether it holds, and the worst pair where it does not.
+
+        """
+        return self.mechanism.check(guarantee)
 
     def exact(self) -> ExactMechanism:
         """The mechanism in integers, with its proof: what may be released."""
@@ -227,7 +253,7 @@ class _Run:
             for k in range(len(worths))
         )
         rows, index = np.unique(table, axis=0, return_inverse=True)
-        mechanism = Mechanism(self.graph, rows, index.reshape(-1), self.guarantee)
+        mechanism = Mechanism(self.graph, rows, index.reshape(-1), self.guarantee, name="program")
         return Programmed(mechanism, done, mixing, status, seconds, worths[0])
 
     def _grouped(self, worth: Floats) -> Floats:
