@@ -45,6 +45,7 @@ PUBLIC = [
     "Neighbors",
     "NotAMorphism",
     "NotApplicable",
+    "PersonRule",
     "Programmed",
     "Quantile",
     "QuestionMechanism",

@@ -111,6 +111,7 @@ __all__ = [
     "Neighbors",
     "NotAMorphism",
     "NotApplicable",
+    "PersonRule",
     "Programmed",
     "Quantile",
     "QuestionMechanism",

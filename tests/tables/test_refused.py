@@ -236,16 +236,6 @@ def test_postgresql_refuses_in_one_sentence(postgres_url: str) -> None:
     assert "secret" not in message + repr(SQLTable(gone, "t"))
 
 
-def test_only_postgresql_is_asked() -> None:
-    rule = "the url of an SQLTable must begin with postgresql://, got"
-    assert refused(SQLTable("sqlite://ann:secret@x", "t")) == f"{rule} sqlite://"
-    assert refused(SQLTable("somewhere", "t")) == f"{rule} something else"
-    assert refused(SQLTable("postgresql://ann:secret@host:port/x", "t")) == (
-        "the url of an SQLTable must be postgresql://user:password@host:port/database, "
-        "got something else"
-    )
-
-
 def test_a_missing_driver_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(MissingExtra, match=r"pip install 'rainbowdp\[postgres\]'"):

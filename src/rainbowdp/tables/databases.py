@@ -54,7 +54,13 @@ class SQLTable:
 def count_sql(source: SQLTable, question: Question, key: int | None = None) -> dict[str, int]:
     """Counts for a table of a database."""
     url = _address(source.url)
-    count_there = _COUNTERS[url.drivername.partition("+")[0]]
+    kind = url.drivername.partition("+")[0]
+    if kind in ("sqlite", "duckdb") and (not url.database or url.host):
+        raise UnreadableTable(
+            f"the url of an SQLTable must name a file, as {kind}:///town.db does, got none: after "
+            "three slashes comes a relative path, after four an absolute one"
+        )
+    count_there = _COUNTERS[kind]
     return count_there(url, NamedTable(source.table, source.schema), question, key)
 
 
