@@ -51,7 +51,7 @@ def limited(question: _Limited, rows_per_person: int, person: str | None = None)
     """The same question where one person may have several records: margins become ⌈λ/k⌉.
 
     With a ``person`` column, records past the limit are dropped when a table is counted; without
-    one the caller promises that nobody has more.
+    one, the caller promises that nobody has more.
 
     >>> limited(Winner(["red", "green"]), 3).margins({"red": 20, "green": 5})
     {'red': 0, 'green': 3}
@@ -70,7 +70,7 @@ def from_description(description: Mapping[str, Any]) -> CountQuestion:
     if kind == "custom":
         raise InvalidQuestion(
             f"the function of the custom question {parameters.get('name')!r} is not in its "
-            "description: make it again with Custom"
+            "description; make the question again with rb.Custom"
         )
     if kind not in _KINDS:
         raise InvalidQuestion(f"kind must be one of {', '.join(_KINDS)}, got kind={kind!r}")
