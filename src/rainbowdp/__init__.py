@@ -69,9 +69,9 @@ from rainbowdp.mechanisms.optimal import optimal_line
 from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
 from rainbowdp.mechanisms.unrestricted.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
-from rainbowdp.questions.relations import Neighbors, Ties
+from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
 from rainbowdp.rules.files import load
-from rainbowdp.tables import SQLTable
+from rainbowdp.tables import SQLTable, TextFile
 
 if TYPE_CHECKING:
     from rainbowdp.ledger import Ledger
@@ -111,6 +111,7 @@ __all__ = [
     "Neighbors",
     "NotAMorphism",
     "NotApplicable",
+    "PersonRule",
     "Programmed",
     "Quantile",
     "QuestionMechanism",
@@ -118,6 +119,7 @@ __all__ = [
     "RainbowGraph",
     "Release",
     "SQLTable",
+    "TextFile",
     "Threshold",
     "Ties",
     "TradeOff",

@@ -7,6 +7,7 @@ mechanism file and one key, a phone for instance, draws a private answer without
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.aliases import Floats
+from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.answering.worlds import optimal
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
-from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.rules.proximity.build import proximity_weights
 from rainbowdp.storage.documents import checksum
@@ -34,14 +35,14 @@ MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
 
 
 @dataclass(frozen=True, eq=False)
-class Deployment:
+class Deployment(Releasable):
     """An exact mechanism, and for each node of a graph its key in it; made by ``rb.deploy``.
 
     Attributes
     ----------
     graph
         The graph.
-    exact
+    mechanism
         The mechanism in integers, with its proof.
     keys
         The columns that make up a key besides the region, a value for each node.
@@ -51,11 +52,28 @@ class Deployment:
     """
 
     graph: RainbowGraph
-    exact: ExactMechanism
+    mechanism: ExactMechanism
     keys: dict[str, NDArray[Any]]
     truth: Floats
 
-    def save(self, path: str | PathLike[str]) -> tuple[Path, Path]:
+    @property
+    def name(self) -> str:
+        """The kind of mechanism."""
+        return self.mechanism.name
+
+    def exact(self) -> ExactMechanism:
+        """The mechanism in integers, with its proof."""
+        return self.mechanism
+
+    def check(self) -> Check:
+        """The exact proof of the guarantee."""
+        return self.mechanism.proof
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability} at the node ``dataset``, likeliest answer first."""
+        return {answer: float(p) for answer, p in self.mechanism[dataset].items()}
+
+    def save(self, path: str | PathLike[str]) -> Path:
         """Write the mechanism to ``path``, and the keys beside it in a ``.parquet`` file.
 
         Each file appears whole or not at all. The keys carry the checksum of the mechanism they
@@ -64,22 +82,22 @@ class Deployment:
         Parameters
         ----------
         path
-            The mechanism file.
+            The mechanism file; the keys have its name with the ending ``.parquet``.
 
         Returns
         -------
-        tuple of pathlib.Path
-            The mechanism file and the file of keys.
+        pathlib.Path
+            The mechanism file.
 
         """
         target = Path(path)
         table = target.with_suffix(".parquet")
         if table == target:
             raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
-        with whole_file(table, "a mechanism file", InvalidFile) as draft:
+        with whole_file(table, "the file of keys", InvalidFile) as draft:
             self._write_keys(draft)
-            self.exact.save(target)
-        return target, table
+            self.mechanism.save(target)
+        return target
 
     def _write_keys(self, draft: Path) -> None:
         import duckdb
@@ -89,7 +107,7 @@ class Deployment:
             labels = [str(label) for label in labels]
         columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.keys}
         listed = ", ".join(quoted(name, '"') for name in self.keys)
-        given = {"labels": labels, "draft": str(draft), "sum": checksum(self.exact.describe())}
+        given = {"labels": labels, "draft": str(draft), "sum": checksum(self.mechanism.describe())}
         with duckdb.connect(":memory:") as connection:
             connection.register("placed", columns)
             try:
@@ -99,7 +117,7 @@ class Deployment:
                     given,
                 )
             except duckdb.IOException as error:
-                raise OSError(0, "DuckDB cannot write there") from error
+                raise OSError(0, "DuckDB could not open it") from error
 
 
 def deploy(
@@ -140,15 +158,11 @@ def deploy(
     [1, 0, 0]
 
     """
-    if kind == "homogeneous":
-        return _homogeneous(graph, guarantee, boundary)
-    if kind != "proximity":
+    if kind not in DEPLOYED:
         raise InvalidMechanism(
-            f"a graph is deployed with {' or '.join(ON_GRAPHS)}, got kind={kind!r}"
+            f"a graph is deployed with {' or '.join(DEPLOYED)}, got kind={kind!r}"
         )
-    if boundary is not None:
-        raise InvalidMechanism(f"proximity has no boundary to choose, got {boundary!r}")
-    return _proximity(graph, guarantee)
+    return DEPLOYED[kind](graph, guarantee, boundary)
 
 
 def _homogeneous(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
@@ -186,13 +200,15 @@ def _first_choices(graph: RainbowGraph) -> NDArray[np.int64]:
     return np.array([place[region.rainbow[0]] for region in graph.regions.values()])
 
 
-def _proximity(graph: RainbowGraph, guarantee: Guarantee) -> Deployment:
+def _proximity(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
     """Proximity on ``graph``; a key is a margin for each answer, in columns ``margin ANSWER``.
 
     Margins past the last weight are cut off there, so that none is infinite. Private for margins
     that are 0 at the true answer only and change by at most 1 between neighbors, which is
     checked on every edge. Memory: four bytes for each node and answer.
     """
+    if boundary is not None:
+        raise InvalidMechanism(f"proximity has no boundary to choose, got {boundary!r}")
     rule = proximity_weights(len(graph.answers), guarantee)
     truth = _first_choices(graph)[graph.region_numbers]
     edges = graph.edge_positions()
@@ -216,6 +232,12 @@ def _proximity(graph: RainbowGraph, guarantee: Guarantee) -> Deployment:
 
     exact = ExactMechanism(guarantee, graph.answers, rule, locate=locate)
     return Deployment(graph, exact, keys, 1.0 - others)
+
+
+DEPLOYED: Mapping[str, Callable[[RainbowGraph, Guarantee, Any], Deployment]] = {
+    "homogeneous": _homogeneous,
+    "proximity": _proximity,
+}
 
 
 def _ids(graph: RainbowGraph) -> NDArray[Any]:

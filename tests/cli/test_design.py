@@ -31,7 +31,7 @@ def test_from_an_edge_file_to_a_checked_mechanism(tmp_path: Path) -> None:
     assert (told["nodes"], told["edges"], told["regions"]) == (4000, 6931, 3)
     mechanism = rb.load(out)
     assert set(mechanism.answers) == {"north", "middle", "south"}
-    nodes = duckdb.execute(f"FROM '{told['places']}'").fetchall()
+    nodes = duckdb.execute(f"FROM '{told['keys']}'").fetchall()
     assert len(nodes) == 4000
     truths = [float(mechanism[region, depth][region]) for _, region, depth in nodes]
     assert told["truth"]["least"] == pytest.approx(min(truths))
@@ -136,7 +136,7 @@ BAD: list[tuple[str, list[str], str]] = [
     (LINE, ["--sites", "a=0,b=0", "--epsilon", "1"], "got 0 twice"),
     (LINE, [*GOOD, "--boundary", "0.9,0.1"], "is too likely in region"),
     (LINE, [*GOOD, "--boundary", "best"], "best"),
-    (LINE, [*GOOD, "--mechanism", "proximity", "--boundary", "total"], "no --boundary to choose"),
+    (LINE, [*GOOD, "--mechanism", "proximity", "--boundary", "total"], "no boundary to choose"),
     (LINE, [*GOOD, "--weighted"], "weighted distances need weights"),
     (LINE + "4,five\n", GOOD, "got five in"),
     (LINE + "4,-5\n", GOOD, "got -5 in"),

@@ -33,7 +33,7 @@ def test_morphisms_are_told_from_tears(
         with pytest.raises(rb.NotAMorphism) as caught:
             rb.Morphism(source, target, image)
         assert_one_sentence(caught.value)
-        found = re.search(r"got (\d+) ~ (\d+) sent to (\d+) and (\d+)", str(caught.value))
+        found = re.search(r"neighbors (\d+) and (\d+) to (\d+) and (\d+)", str(caught.value))
         assert found is not None
         a, b, left, right = map(int, found.groups())
         assert (a, b) in torn or (b, a) in torn

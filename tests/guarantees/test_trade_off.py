@@ -198,9 +198,9 @@ def test_a_curve_prints_itself() -> None:
         ([(0, 1), (0.25, 0.25), (0.25, 0.125), (1, 0)], ["rising", "(0.25, 0.25) then (0.25, 0.1"]),
         ([(0, 1), (0.25, 0.25), (0.5, 0.5), (1, 0)], ["falling", "(0.25, 0.25) then (0.5, 0.5)"]),
         ([(0, 1), (0.25, 0.875), (1, 0)], ["convex", "(0.25, 0.875)"]),
-        ([(0, 1), (0.25, 0.125), (1, 0)], ["symmetric", "(0.25, 0.125)"]),
-        ([(0, 0.875), (1, 0)], ["symmetric", "(0, 0.875)"]),
-        ([(0, 1), (0.5, 0), (1, 0)], ["symmetric", "(0.5, 0)"]),
+        ([(0, 1), (0.25, 0.125), (1, 0)], ["mirror image", "(0.25, 0.125)"]),
+        ([(0, 0.875), (1, 0)], ["mirror image", "(0, 0.875)"]),
+        ([(0, 1), (0.5, 0), (1, 0)], ["mirror image", "(0.5, 0)"]),
         ([(0, math.nan), (1, 0)], ["nan"]),
         ([(0, 1), (math.inf, 0)], ["inf"]),
         ([(0, "one"), (1, 0)], ["'one'"]),
@@ -218,6 +218,6 @@ def test_what_is_no_trade_off_curve_is_refused(knots: Any, said: list[str]) -> N
 
 def test_rounded_knots_that_break_convexity_are_told_about_fractions() -> None:
     # On the line from (0, 1) to (1, 0) up to rounding: 0.1 and 0.9 in floats miss it.
-    with pytest.raises(rb.InvalidGuarantee, match=r"exact fractions|symmetric"):
+    with pytest.raises(rb.InvalidGuarantee, match=r"exact fractions|mirror image"):
         rb.TradeOff([(0, 1), (0.1, 0.9), (0.9, 0.1), (1, 0)])
     assert len(rb.TradeOff([(0, 1), ("0.1", "0.9"), ("0.9", "0.1"), (1, 0)]).knots) == 2

@@ -45,10 +45,10 @@ def test_an_edge_list_with_remarks_commas_and_a_mark() -> None:
         (b"\n: x > y\n", "1 to 80 characters, got '': town.txt, line 2"),
         (b"a" * 81 + b": x > y\n", "1 to 80 characters, got 81 of them: town.txt, line 1"),
         (b"# nothing\n", "needs rainbows such as 'a: red > green', got town.txt"),
-        (b"{", "must be JSON, got town.txt"),
-        (b"{}", "must say it is a 'rainbowdp mechanism', got town.txt"),
-        (b"[]", "must say it is a 'rainbowdp mechanism', got town.txt"),
-        (b"[" * 100_000, "must be JSON, got town.txt"),
+        (b"{", "town.txt is not JSON"),
+        (b"{}", "town.txt is not a mechanism file: its format is not 'rainbowdp mechanism'"),
+        (b"[]", "town.txt is not a mechanism file: its format is not 'rainbowdp mechanism'"),
+        (b"[" * 100_000, "town.txt is not JSON"),
         (b"#" * (MOST_BYTES + 1), "files of up to 1,048,576 bytes, got town.txt"),
         (b"\n".join(b"d%d: x > y" % n for n in range(401)), "up to 400 datasets, got 401"),
         (b"a: " + b" > ".join(b"v%d" % n for n in range(9)), "up to 8 answers, got 9"),
@@ -113,7 +113,7 @@ def test_ordered_bins_without_a_question_cannot_be_drawn() -> None:
 def test_a_changed_mechanism_file_is_refused() -> None:
     text = mechanism_file(example("paper"), Settings("homogeneous", rb.DP(1)))
     forged = text.replace('"epsilon": "1"', '"epsilon": "1/2"')
-    with pytest.raises(rb.InvalidFile, match="must match its checksum"):
+    with pytest.raises(rb.InvalidFile, match="does not match its checksum"):
         read_world(forged.encode(), "forged.json")
 
 

@@ -216,14 +216,14 @@ def test_a_loaded_file_is_kept_in_memory(studio_address: str) -> None:
         (b"[" * 100_000, 422, "a request must be JSON"),
         ({**PAPER, "world": "nowhere"}, 404, "a world must be an example or a loaded file"),
         ({**PAPER, "world": ["paper"]}, 404, "a world must be"),
-        ({**PAPER, "mechanism": "magic"}, 422, "a mechanism must be one of optimal"),
-        ({**PAPER, "mechanism": "file"}, 422, "a mechanism must be one of optimal"),
+        ({**PAPER, "mechanism": "magic"}, 422, "a mechanism must be one of homogeneous"),
+        ({**PAPER, "mechanism": "file"}, 422, "a mechanism must be one of homogeneous"),
         ({**PAPER, "dataset": 18}, 422, "a dataset must be a number from 0 to 17"),
         ({**PAPER, "dataset": True}, 422, "a dataset must be a number"),
         ({**PAPER, "boundary": [0.5, 0.5]}, 422, "a boundary must be a row of 3 numbers"),
         ({**PAPER, "boundary": "best"}, 422, "a boundary must be a row of 3 numbers"),
         ({**PAPER, "guarantee": None}, 422, "settings need a guarantee"),
-        ({**PAPER, "guarantee": {"kind": "dp"}}, 422, "a guarantee must be of a known kind"),
+        ({**PAPER, "guarantee": {"kind": "dp"}}, 422, "a guarantee must be described as dp"),
         ({**PAPER, "guarantee": {**ONE, "epsilon": "-1"}}, 422, "epsilon must be in"),
         ({**PAPER, "guarantee": {**ONE, "epsilon": "one"}}, 422, "epsilon must be a finite"),
         ({**PAPER, "guarantee": {**ONE, "epsilon": "1" * 65}}, 422, "in short texts"),
@@ -268,7 +268,7 @@ def test_help_reads_like_the_others() -> None:
     ("content", "message"),
     [
         (b"a b c\n", "a line must be an edge 'a b' or a rainbow 'a: red > green', got 'a b c'"),
-        (b"{}", "a mechanism file must say it is"),
+        (b"{}", "is not a mechanism file"),
     ],
 )
 def test_a_bad_file_is_refused_in_the_terminal(

@@ -43,7 +43,7 @@ class Baseline:
     >>> poll = exponential(Winner(["red", "green"]), DP(1))
     >>> {answer: round(p, 4) for answer, p in poll[{"red": 10, "green": 7}].items()}
     {'red': 0.8176, 'green': 0.1824}
-    >>> print(poll.check(8))
+    >>> print(poll.check(records=8))
     1-DP holds on all 108 distinct pairs of neighboring rows
     """
 
@@ -96,7 +96,7 @@ class Baseline:
             raise RainbowError("only a question has rows for counts, got a graph; use its datasets")
         return self.world, self.law
 
-    def check(self, records: int | None = None, guarantee: Guarantee | None = None) -> Check:
+    def check(self, guarantee: Guarantee | None = None, *, records: int | None = None) -> Check:
         """Does every pair of neighbors keep the guarantee, over all sets of answers, both ways?
 
         On a graph every edge is looked at. For a question every pair of neighboring histograms of

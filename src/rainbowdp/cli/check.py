@@ -15,15 +15,18 @@ def check(
 ) -> None:
     """Prove a mechanism file again, from its integers alone.
 
+    Says what was proved, and of what: which question, whose change, or which regions of a graph.
     Refuses a file that was changed, is damaged, or does not keep the guarantee it names, with
     exit code 2.
 
     Example: `rainbow check poll.json`
     """
+    from rainbowdp.exact.scope import question_in_words, unit_in_words
     from rainbowdp.guarantees.descriptions import describe_guarantee
     from rainbowdp.rules.files import load
 
     mechanism = load(file)
+    question, proof = mechanism.question, mechanism.proof
     if as_json:
         print_json(
             {
@@ -31,17 +34,24 @@ def check(
                 "holds": True,
                 "guarantee": describe_guarantee(mechanism.guarantee),
                 "neighbors": mechanism.neighbors,
+                "unit": None if question is None else unit_in_words(question),
                 "answers": list(mechanism.answers),
-                "question": mechanism.question,
-                "proof": mechanism.proof.statement,
+                "question": question,
+                "mechanism": mechanism.name,
+                "proof": proof.statement,
+                "scope": proof.scope,
             }
         )
         return
+    unit = "two datasets" if question is None else unit_in_words(question)
+    asked = "none: this is the file of a graph" if question is None else question_in_words(question)
     print_facts(
         {
             "file": str(file),
-            "guarantee": f"{mechanism.guarantee}, neighbors {mechanism.neighbors}",
+            "guarantee": f"{mechanism.guarantee}, {unit} {mechanism.neighbors}",
+            "question": asked,
             "answers": ", ".join(str(answer) for answer in mechanism.answers),
-            "proved": f"exactly, {mechanism.proof.statement}",
+            "mechanism": mechanism.name,
+            "proved": f"exactly, {proof.statement}, {proof.scope}",
         }
     )

@@ -23,6 +23,9 @@ class Check:
         How many pairs of rows, or inequalities between weights, were compared.
     statement
         What they were, in words.
+    scope
+        Which datasets and which change that covers, and what it cannot know; empty where the
+        statement says it all.
     exact
         Whether they were compared in integers, which is a proof, or in floats up to rounding.
     excess
@@ -42,6 +45,7 @@ class Check:
     excess: float = 0.0
     neighbors: tuple[Dataset, Dataset] | None = None
     answers: tuple[Answer, ...] = ()
+    scope: str = ""
 
     @classmethod
     def proved(cls, guarantee: Guarantee, pairs: int, statement: str) -> Check:
@@ -75,7 +79,8 @@ class Check:
         if not self.holds:
             return f"{self.guarantee} is broken: {self.statement}, by {self.excess:.6g}"
         if self.exact:
-            return f"{self.guarantee} proved exactly: {self.statement}"
+            scope = f", {self.scope}" if self.scope else ""
+            return f"{self.guarantee} proved exactly: {self.statement}{scope}"
         return f"{self.guarantee} holds on {self.statement}"
 
     def _repr_html_(self) -> str:

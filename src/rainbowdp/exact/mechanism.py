@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -19,6 +19,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.names import name_to_json
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.exact.rule import Key, Rule
+from rainbowdp.exact.scope import ON_A_GRAPH, scope_of_a_question
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.questions import Question
@@ -45,6 +46,10 @@ class Releasable(ABC):
     @abstractmethod
     def __getitem__(self, dataset: Dataset) -> Any:
         """{answer: probability} at ``dataset``."""
+
+    @abstractmethod
+    def check(self) -> Check:
+        """Whether the rows keep the guarantee: in floats where they are floats, else the proof."""
 
     @property
     def proof(self) -> Check:
@@ -146,7 +151,7 @@ class ExactMechanism(Releasable):
     guarantee: Guarantee
     answers: tuple[Answer, ...]
     rule: Rule
-    neighbors: str = "joined by an edge"
+    neighbors: str = ON_A_GRAPH
     question: Mapping[str, Any] | None = None
     mixing: Fraction = Fraction(0)
     locate: Callable[[Dataset], Key] | None = field(default=None, repr=False, compare=False)
@@ -155,12 +160,22 @@ class ExactMechanism(Releasable):
     def __post_init__(self) -> None:
         if len(set(self.answers)) != len(self.answers) or not self.answers:
             raise InvalidMechanism(f"answers must be different, got {self.answers!r}")
+        if self.question is None and self.neighbors != ON_A_GRAPH:
+            raise InvalidMechanism(
+                f"neighbors must be {ON_A_GRAPH!r} where there is no question, got "
+                f"{self.neighbors!r}: a promise about tables needs the question it is about"
+            )
         if self.question is not None and self.question.get("neighbors") != self.neighbors:
             raise InvalidMechanism(
                 f"a mechanism must have the neighbors of its question, got {self.neighbors!r}"
             )
+        if self.question is None:
+            scope = self.rule.scope_on_a_graph()
+        else:
+            scope = scope_of_a_question(self.question)
         self.rule.must_fit(self.answers, self.neighbors, self.question)
-        object.__setattr__(self, "_proof", self.rule.prove(self.guarantee, self.answers))
+        proof = self.rule.prove(self.guarantee, self.answers, self.question)
+        object.__setattr__(self, "_proof", replace(proof, scope=scope))
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeAlias
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Rainbow, Weights
+from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.guarantees.dp import Guarantee
@@ -49,8 +50,17 @@ class Rule(ABC):
         """Refuse answers, neighbors or a described question that the rows are not about."""
 
     @abstractmethod
-    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
-        """Prove in integers that the rows keep ``guarantee``, or raise ``InvalidMechanism``."""
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
+        """Prove in integers that the rows keep ``guarantee``, or raise ``InvalidMechanism``.
+
+        What one change is comes from the described ``question``, not from the rule itself.
+        """
+
+    def scope_on_a_graph(self) -> str:
+        """What the proof is about where there is no question, and what it cannot know."""
+        raise InvalidMechanism(f"{self.kind} must have its question, got none")
 
     @abstractmethod
     def key(self, question: Question, counted: Dataset) -> Key:

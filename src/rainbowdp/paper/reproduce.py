@@ -287,6 +287,6 @@ def _word(place: str) -> str:
 
 
 def _write(target: Path, content: str) -> Path:
-    with whole_file(target, "a page") as draft:
+    with whole_file(target, "the page") as draft:
         draft.write_text(content, encoding="utf-8")
     return target

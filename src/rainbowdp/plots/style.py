@@ -266,6 +266,6 @@ def save(drawn: Axes | Figure, path: str | os.PathLike[str]) -> Path:
     if kind not in {"svg", "pdf", "png"}:
         raise RainbowError(f"a figure must be saved as svg, pdf or png, got {target.name!r}")
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with rc_context({"svg.hashsalt": target.name}), whole_file(target, "a figure") as draft:
+    with rc_context({"svg.hashsalt": target.name}), whole_file(target, "the figure") as draft:
         figure.savefig(draft, format=kind, dpi=200, metadata=undated)
     return target

@@ -16,8 +16,9 @@ into an uncounted one and back, and the margins allow for it.
 Where one person has up to k records, ``rows_per_person=k`` makes the margins ⌈λ/k⌉ and "one
 record" above means all records of one person: they make λ change by at most k, so ⌈λ/k⌉ by at
 most one. (Think of each person as k records of which some are uncounted: replacing one person by
-another is k substitutions.) With a ``person`` column the limit is kept when a table is counted;
-without one the caller promises it.
+another is k substitutions.) With a ``person`` column the limit is kept when a table is counted, by
+the ``person_rule``: a sample of k of the person's records, or one vote, where k is 1. Without such
+a column the caller promises the limit.
 """
 
 from __future__ import annotations
@@ -26,16 +27,13 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Protocol, SupportsIndex, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.numeric.quantity import Number, exact
-from rainbowdp.questions.relations import Neighbors, one_of
-
-_EXACT_IN_A_FLOAT = 1 << 53
+from rainbowdp.questions.ends import End, GivenEnd, Kind, end, kind_of, shown
+from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 
 @dataclass(frozen=True)
@@ -52,28 +50,41 @@ class Equals:
         return f"is {self.value!r}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Between:
     """A record belongs to the group when low ≤ value < high, or ≤ high where it is ``closed``.
 
-    An end that is ``None`` is open.
+    Both ends are numbers, or both are dates or times; one that is ``None`` is open.
 
     >>> str(Between(0, 10)), str(Between(None, 10, closed=True)), str(Between(50, None))
     ('[0, 10)', '≤ 10', '≥ 50')
+    >>> str(Between("2024-01-01", "2024-07-01T12:00"))
+    '[2024-01-01, 2024-07-01 12:00)'
     """
 
-    low: int | float | None
-    high: int | float | None
+    low: End | None
+    high: End | None
     closed: bool = False
 
+    def __init__(self, low: GivenEnd | None, high: GivenEnd | None, closed: bool = False) -> None:
+        ends = [None if given is None else end(given, "an end") for given in (low, high)]
+        kind_of(*ends)
+        for name, value in zip(("low", "high", "closed"), (*ends, closed), strict=True):
+            object.__setattr__(self, name, value)
+
+    @property
+    def kind(self) -> Kind:
+        """What the ends are."""
+        return kind_of(self.low, self.high)
+
     def __str__(self) -> str:
-        if self.low is None and self.high is None:
-            return "any number"
         if self.low is None:
-            return f"{'≤' if self.closed else '<'} {self.high}"
+            if self.high is None:
+                return "any number"
+            return f"{'≤' if self.closed else '<'} {shown(self.high)}"
         if self.high is None:
-            return f"≥ {self.low}"
-        return f"[{self.low}, {self.high}{']' if self.closed else ')'}"
+            return f"≥ {shown(self.low)}"
+        return f"[{shown(self.low)}, {shown(self.high)}{']' if self.closed else ')'}"
 
 
 Group: TypeAlias = tuple[str, Equals | Between]
@@ -107,6 +118,10 @@ class Question(Protocol):
     def rows_per_person(self) -> int:
         """How many records one person may have."""
 
+    @property
+    def person_rule(self) -> PersonRule:
+        """Which records of a person count, where there is a ``person`` column."""
+
     def margins(self, counts: Any, /) -> dict[str, int]:
         """λ: 0 at the true answer, else how many changes make that answer the true one."""
 
@@ -123,6 +138,7 @@ class CountQuestion(ABC):
     neighbors: Neighbors
     person: str | None
     rows_per_person: int
+    person_rule: PersonRule
 
     def _set(self, **fields: object) -> None:
         """Fill in checked fields, once."""
@@ -136,13 +152,13 @@ class CountQuestion(ABC):
         neighbors: str,
         person: str | None,
         rows_per_person: int,
+        person_rule: str,
     ) -> None:
         self._set(
             answers=checked_answers(answers),
             column=checked_column(column, "column"),
             neighbors=one_of(Neighbors, neighbors, "neighbors"),
-            person=checked_column(person, "person"),
-            rows_per_person=whole(rows_per_person, "rows_per_person", 1),
+            **checked_person(person, rows_per_person, person_rule),
         )
 
     @property
@@ -176,6 +192,7 @@ class CountQuestion(ABC):
             "neighbors": str(self.neighbors),
             "person": self.person,
             "rows_per_person": self.rows_per_person,
+            "person_rule": str(self.person_rule),
         }
 
 
@@ -203,6 +220,27 @@ def checked_column(column: str | None, what: str) -> str | None:
     if column is not None and (not isinstance(column, str) or not column):
         raise InvalidQuestion(f"{what} must be the name of a column, got {what}={column!r}")
     return column
+
+
+def checked_person(person: str | None, rows_per_person: int, person_rule: str) -> dict[str, Any]:
+    """The three fields that say whose record it is and which of them count.
+
+    >>> checked_person("who", 2, "sample")
+    {'person': 'who', 'rows_per_person': 2, 'person_rule': 'sample'}
+    """
+    column = checked_column(person, "person")
+    limit = whole(rows_per_person, "rows_per_person", 1)
+    rule = one_of(PersonRule, person_rule, "person_rule")
+    if rule == PersonRule.ONE_VOTE and limit != 1:
+        raise InvalidQuestion(
+            "with person_rule='one vote' each person is one record, "
+            f"got rows_per_person={limit}: leave it out, or use person_rule='sample'"
+        )
+    if rule == PersonRule.ONE_VOTE and column is None:
+        raise InvalidQuestion(
+            "person_rule='one vote' needs person=, the column that says whose record it is"
+        )
+    return {"person": column, "rows_per_person": limit, "person_rule": rule}
 
 
 def whole(value: object, what: str, least: int) -> int:
@@ -248,23 +286,6 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
         else:
             found[name] = whole(count, f"the count of {name!r}", 0)
     return found
-
-
-def number(value: Number, what: str) -> int | float:
-    """An end of a range: a whole number as itself, any other as the nearest float.
-
-    >>> number("0.5", "a bin edge"), number(10.0, "a bin edge")
-    (0.5, 10)
-    """
-    fraction: Fraction = exact(value, what, InvalidQuestion)
-    if fraction.denominator == 1 and (
-        abs(fraction.numerator) <= _EXACT_IN_A_FLOAT or not isinstance(value, float)
-    ):
-        return fraction.numerator
-    try:
-        return float(fraction)
-    except OverflowError:
-        raise InvalidQuestion(f"{what} must fit a 64-bit float, got {value!r}") from None
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from datetime import date
-from typing import TYPE_CHECKING, Any, TypeAlias
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
+from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.query import Source, counting
-from rainbowdp.tables.values import (
-    DATES,
-    TEXT,
-    TRUTHS,
-    Held,
-    Real,
-    check_columns,
-    integers,
-    matches,
-    not_countable,
-    numbered,
-)
+from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
+from rainbowdp.tables.locked import locked_connection, private_folder
+from rainbowdp.tables.people import People, no_identity
+from rainbowdp.tables.query import Dialect, Source, counting, counting_people
+from rainbowdp.tables.values import check_columns, matches, not_countable, numbered, spelled
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,35 +31,69 @@ Run: TypeAlias = Callable[[str], Rows]
 _LOOKED_AT = 4_000  # rows whose different values decide between two queries
 _FEW = 3_980  # more, and nearly every row has a value of its own
 _POLL = 0.1  # seconds between two looks at the progress
-_INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
+_INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _FLOATS = ("FLOAT", "DOUBLE")
+_WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
+_NANOSECONDS = {"TIMESTAMP_NS": Kind.TIMES, "TIMESTAMPTZ_NS": Kind.INSTANTS}
+_FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # of 64 bits of nanoseconds
+_LAST = datetime(2262, 4, 11, 23, 47, 16, 854_775)
 _VIEW = "rainbowdp_counted"
 # Not isnan: DuckDB takes it for false by Parquet statistics, which leave NaN out (issue 25521).
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
 
 
-def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dict[str, int]:
+_DIALECT = Dialect(  # the outer hash mixes what the inner one joins by an exclusive or
+    hashed=lambda key, terms: f"hash(hash({key}, {terms}))",
+    spread=lambda table: (
+        f"SELECT person, number, unnest(range(records)) AS i FROM {table} AS many"  # noqa: S608
+    ),
+)
+_IDENTITIES = ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID", "BLOB")
+
+
+def count_relation(
+    relation: duckdb.DuckDBPyRelation, question: Question, key: int | None = None
+) -> dict[str, int]:
     """Counts for a relation, on its own connection."""
-    check_columns(question, relation.columns)
+    check_names(question, relation.columns)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
 
     def run(sql: str) -> Rows:
         found = relation.query(_VIEW, sql)
         return [] if found is None else found.fetchall()
 
-    return count_in(_VIEW, types, question, run)
+    return count_in(_VIEW, types, question, run, key=key)
 
 
-def count_arrow(table: Any, question: Question) -> dict[str, int]:
-    """Counts for a PyArrow table, where it is in memory."""
-    import duckdb
-
-    check_columns(question, table.column_names)
-    with duckdb.connect(":memory:") as connection:
+def count_arrow(table: Any, question: Question, key: int | None = None) -> dict[str, int]:
+    """Counts for a PyArrow table, where it is in memory, or a dataset, where its files are."""
+    names = table.schema.names
+    check_columns(question, names)
+    if hasattr(table, "select"):  # DuckDB renames columns of one name, perhaps to a wanted one
+        wanted = {names.index(name) for name in (question.column, question.person) if name}
+        table = table.select(sorted(wanted))
+    with private_folder() as folder, locked_connection(folder) as connection:
         connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
         types = {name: type_ for name, type_, *_ in described}
-        return count_in(_VIEW, types, question, plainly(connection))
+        return count_in(_VIEW, types, question, plainly(connection), key=key)
+
+
+def check_names(question: Question, names: Sequence[str]) -> None:
+    """Raise unless DuckDB finds the question's columns under their own names.
+
+    It does not tell capitals apart, and renames all but the first of several columns of one
+    name, ``x`` to ``x_1``, perhaps the name of a column that is there.
+    """
+    check_columns(question, names)
+    folded = [name.casefold() for name in names]
+    repeated = tuple({name for name in folded if folded.count(name) > 1})
+    for name in (question.column, question.person):
+        if name is not None and repeated and name.casefold().startswith(repeated):
+            raise UnreadableTable(
+                f"DuckDB cannot tell column {name!r} from others whose names are the same or "
+                "differ in capitals: rename them"
+            )
 
 
 def count_in(
@@ -76,6 +105,7 @@ def count_in(
     look: Run | None = None,
     texts: bool = False,
     ours: bool = False,
+    key: int | None = None,
 ) -> dict[str, int]:
     """Counts for a table given as SQL.
 
@@ -85,55 +115,107 @@ def count_in(
     """
     check_columns(question, list(types), public=not texts)
     assert question.column is not None
-    column, type_ = quoted(question.column, '"'), types[question.column]
-    ranges = isinstance(question.groups[0][1], Between)
-    if texts and ranges:  # trim keeps DuckDB from reading the file as numbers, failing at a text
-        column, type_ = f"TRY_CAST(trim({column}) AS DOUBLE)", "DOUBLE"
-    held, cast = _held(type_, ranges, question)
-    found = matches(question, held)
-    if not found:
+    column = quoted(question.column, '"')
+    person = None if question.person is None else _person(question.person, types[question.person])
+    read = _spelled(question) if texts else None
+    read = _read(types[question.column], question) if read is None else read
+    if read is None:
         return numbered(question, [])
+    found = matches(question, read.held, "text file" if texts else types[question.column])
     source = Source(
         table,
-        column if cast is None else f"CAST({column} AS {cast})",
-        _NUMBER if isinstance(held, Real) and not ours else None,
-        None if question.person is None else quoted(question.person, '"'),
-        _NUMBER if question.person is not None and types[question.person] in _FLOATS else None,
+        read.sql.format(column),
+        _NUMBER if isinstance(read.held, Real) and not ours else None,
+        person,
     )
-    few = look is not None and question.person is None and len(found) > 1 and _has_few(source, look)
-    return numbered(question, run(counting(source, found, question.rows_per_person, _literal, few)))
+    literal = partial(_literal, read.type_)
+    if question.person is not None:
+        query = counting_people(source, found, literal, People.of(question, key), _DIALECT)
+    else:
+        few = look is not None and len(found) > 1 and _has_few(source, look)
+        query = counting(source, found, literal, few)
+    return numbered(question, run(query))
 
 
-def _held(type_: str, ranges: bool, question: Question) -> tuple[Held, str | None]:
-    """What a column of a type holds, and the type to cast it to where need be."""
-    if (bits := _INTEGERS.get(type_.removeprefix("U"))) is not None:
-        return integers(bits, signed=not type_.startswith("U")), None
-    if type_ in ("HUGEINT", "UHUGEINT") or type_.startswith("DECIMAL"):
-        return Real(64), "DOUBLE"
-    if type_ in _FLOATS:
-        return Real(64 if type_ == "DOUBLE" else 32), None if type_ == "DOUBLE" else "DOUBLE"
-    if type_ == '"NULL"':  # a column without any value
-        return (Real(64), "DOUBLE") if ranges else (TEXT, "VARCHAR")
-    if type_ == "BOOLEAN":
-        return TRUTHS, None
-    if type_ == "DATE":
-        return DATES, None
+def _person(name: str, type_: str) -> str:
+    """A column that tells people apart, as SQL in which only the same value is equal."""
+    column, plain = quoted(name, '"'), type_.partition("(")[0]
+    if plain in _FLOATS:
+        raise no_identity(name, type_, floats=True)
     if type_ == "VARCHAR":
-        return TEXT, None
+        return f"encode({column})"  # bytes, since texts may have a collation
+    if plain == "ENUM":  # whose numbers may come from the order of the rows
+        return f"encode(CAST({column} AS VARCHAR))"
+    if plain.removeprefix("U") in (*_INTEGERS, "HUGEINT"):
+        return column
+    if plain in (*_IDENTITIES, "DECIMAL") or plain.startswith("TIMESTAMP_"):
+        return column
+    if type_ == '"NULL"':
+        return f"CAST({column} AS VARCHAR)"
+    raise no_identity(name, type_, floats=False)
+
+
+class _Read(NamedTuple):
+    """What a column holds, how to read it, and the type of values to compare with."""
+
+    held: Held
+    sql: str = "{}"
+    type_: str | None = None
+
+
+def _spelled(question: Question) -> _Read | None:
+    """How a range reads a column of a text file; a text that spells no such thing is null.
+
+    ``trim`` keeps DuckDB from reading the file as numbers, failing at a text.
+    """
+    rule = question.groups[0][1]
+    if not isinstance(rule, Between):
+        return None
+    if rule.kind == Kind.NUMBERS:
+        return _Read(Real(64), "TRY_CAST(trim({}) AS DOUBLE)", "DOUBLE")
+    texts, type_ = (
+        (WITH_ZONE, _WITH_ZONE) if rule.kind == Kind.INSTANTS else (WITHOUT_ZONE, "TIMESTAMP")
+    )
+    pattern = quoted(texts, "'").replace("{", "{{").replace("}", "}}")
+    text, test = "trim({0})", f"regexp_full_match(trim({{0}}), {pattern})"
+    return _Read(Times(rule.kind), f"CASE WHEN {test} THEN TRY_CAST({text} AS {type_}) END", type_)
+
+
+def _read(type_: str, question: Question) -> _Read | None:
+    """How to read a column of a type; ``None`` if it is the type of no values."""
+    if (bits := _INTEGERS.get(type_.removeprefix("U"))) is not None:
+        return _Read(integers(bits, signed=not type_.startswith("U")), type_=type_)
+    if type_.startswith("DECIMAL("):
+        digits, scale = map(int, type_.removeprefix("DECIMAL(").removesuffix(")").split(","))
+        return _Read(Fixed(digits, scale), type_=type_)
+    if type_ in _FLOATS:
+        return _Read(Real(64 if type_ == "DOUBLE" else 32), "CAST({} AS DOUBLE)", "DOUBLE")
+    if type_ == "BOOLEAN":
+        return _Read(TRUTHS)
+    if type_ == "DATE":
+        return _Read(DATES, type_=type_)
+    if type_ in ("TIMESTAMP", _WITH_ZONE):
+        return _Read(Times(Kind.TIMES if type_ == "TIMESTAMP" else Kind.INSTANTS), type_=type_)
+    if type_ in ("TIMESTAMP_S", "TIMESTAMP_MS"):  # some are too far away for microseconds
+        return _Read(Times(Kind.TIMES), "TRY_CAST({} AS TIMESTAMP)", "TIMESTAMP")
+    if type_ in _NANOSECONDS:
+        return _Read(Times(_NANOSECONDS[type_], _FIRST, _LAST), type_=type_)
+    if type_ == "VARCHAR":
+        return _Read(TEXT)
     if type_ == "UUID" or type_.startswith("ENUM"):
-        return TEXT, "VARCHAR"
+        return _Read(TEXT, "CAST({} AS VARCHAR)")
+    if type_ == '"NULL"':
+        return None
     raise not_countable(question, type_)
 
 
-def _literal(value: Any) -> str:
-    """A value in DuckDB's SQL."""
+def _literal(type_: str | None, value: Any) -> str:
+    """A value in DuckDB's SQL, of the type to compare with if it does not say it itself."""
     if isinstance(value, str):
         return quoted(value, "'")
-    if isinstance(value, date):
-        return f"DATE '{value.isoformat()}'"
-    if isinstance(value, float):
-        return f"CAST('{value!r}' AS DOUBLE)"
-    return str(value)  # whole numbers, True and False
+    if type_ is None:
+        return str(value)  # True and False
+    return f"CAST('{spelled(value)}' AS {type_})"
 
 
 def _has_few(source: Source, run: Run) -> bool:
@@ -148,18 +230,23 @@ def plainly(connection: duckdb.DuckDBPyConnection) -> Run:
     return lambda sql: connection.execute(sql).fetchall()
 
 
-def watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None]) -> Run:
-    """Run a query in another thread and say how far it is, from 0 to 1."""
-    connection.execute("SET enable_progress_bar = true")
-    connection.execute("SET enable_progress_bar_print = false")
+def watched(
+    connection: duckdb.DuckDBPyConnection,
+    progress: Callable[[float], None],
+    share: Callable[[], float] | None = None,
+) -> Run:
+    """Run a query in another thread and say how far it is, from 0 to 1, by DuckDB or ``share``."""
     run_plainly = plainly(connection)
+
+    def so_far() -> float:
+        return connection.query_progress() / 100 if share is None else share()
 
     def run(sql: str) -> Rows:
         with ThreadPoolExecutor(1) as pool:
             rows = pool.submit(run_plainly, sql)
             try:
                 while not rows.done():
-                    progress(min(1.0, max(0.0, connection.query_progress() / 100)))
+                    progress(min(1.0, max(0.0, so_far())))
                     wait([rows], _POLL)
             except BaseException:
                 connection.interrupt()

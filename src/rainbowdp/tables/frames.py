@@ -1,7 +1,8 @@
 """Count in a data frame, pandas, Polars or PySpark, through Narwhals.
 
 The frame's own engine does the counting, in one lazy query; what comes back is one number for
-each group. The query is that of ``query.py``.
+each group. Where people are told apart, the engine counts the records of each person and group;
+Spark goes on with the SQL of ``query.py``, and for the others NumPy keeps what the rule keeps.
 """
 
 from __future__ import annotations
@@ -10,28 +11,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Between, Question
-from rainbowdp.tables.values import (
-    DATES,
-    TEXT,
-    TRUTHS,
-    Held,
-    Range,
-    Real,
-    check_columns,
-    check_different,
-    integers,
-    matches,
-    not_countable,
-    numbered,
-)
+from rainbowdp.questions import Question
+from rainbowdp.tables.columns import comparable
+from rainbowdp.tables.frame_people import identified
+from rainbowdp.tables.held import Range
+from rainbowdp.tables.people import People
+from rainbowdp.tables.values import check_columns, numbered
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 
-def count_frame(native: Any, question: Question) -> dict[str, int]:
-    """Counts for a data frame of a library that Narwhals knows."""
+def count_frame(
+    native: Any, question: Question, key: int | None = None, *, weight: str | None = None
+) -> dict[str, int]:
+    """Counts for a data frame of a library that Narwhals knows.
+
+    A column ``weight`` says for how many records a row stands.
+    """
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
@@ -43,14 +40,18 @@ def count_frame(native: Any, question: Question) -> dict[str, int]:
             "a table must be a data frame, a path, an SQLTable or counts, "
             f"got {type(native).__name__}"
         ) from None
-    except DuplicateError:
-        check_different([str(name) for name in native.columns])
-        raise
+    except DuplicateError:  # of columns that nobody asked for, perhaps
+        names = list(native.columns)
+        check_columns(question, names)
+        wanted = [name for name in (question.column, question.person) if name is not None]
+        frame = nw.from_native(native[list(dict.fromkeys(wanted))]).lazy()
     check_columns(question, native.columns if frame.implementation.is_spark_like() else names)
-    return _count(frame, question)
+    return _count(frame, question, key, weight)
 
 
-def _count(frame: nw.LazyFrame[Any], question: Question) -> dict[str, int]:
+def _count(
+    frame: nw.LazyFrame[Any], question: Question, key: int | None, weight: str | None
+) -> dict[str, int]:
     """Counts for a lazy frame that has the question's columns."""
     import narwhals as nw
 
@@ -58,24 +59,29 @@ def _count(frame: nw.LazyFrame[Any], question: Question) -> dict[str, int]:
     columns = {"value": nw.col(question.column)}
     if question.person is not None:
         columns["person"] = nw.col(question.person)
-    held, frame = _held(frame.select(**columns), question)
-    found = matches(question, held)
+    if weight is not None:
+        columns["weight"] = nw.col(weight)
+    frame = frame.select(**columns)
+    who = None if question.person is None else identified(frame, question.person)
+    found, frame = comparable(frame if who is None else who.frame, question)
     if not found:
         return numbered(question, [])
     value, person = nw.col("value"), [name for name in columns if name == "person"]
-    if person:
-        frame = frame.filter(_known(frame, "person"))
+    records = nw.len() if weight is None else nw.col("weight").sum()
     if isinstance(found, dict):
-        zeros = [-0.0] if isinstance(held, Real) and 0.0 in found else []  # Arrow tells them apart
+        zeros = [-0.0] if any(known == 0.0 and isinstance(known, float) for known in found) else []
         frame = frame.filter(value.is_in([*found, *zeros]))
-        frame = frame.group_by("value", *person).agg(records=nw.len())
+        frame = frame.group_by("value", *person).agg(records=records)
         frame = frame.select(*person, "records", number=_listed(value, found))
+        if person:  # zeros of two signs are one value
+            frame = frame.group_by("number", *person).agg(records=nw.col("records").sum())
     else:
-        frame = frame.select(*person, number=_place(value, found))
+        others = [name for name in columns if name != "value"]
+        frame = frame.select(*others, number=_place(value, found))
         frame = frame.filter(~nw.col("number").is_null())
-        frame = frame.group_by("number", *person).agg(records=nw.len())
-    if person:
-        frame = _limited(frame, question.rows_per_person)
+        frame = frame.group_by("number", *person).agg(records=records)
+    if who is not None:
+        return numbered(question, who.kept(frame, People.of(question, key)))
     total = frame.group_by("number").agg(records=nw.col("records").sum())
     return numbered(question, _rows(total.select("number", "records")))
 
@@ -86,53 +92,6 @@ def _rows(frame: nw.LazyFrame[Any]) -> Iterable[Sequence[Any]]:
         rows: Iterable[Sequence[Any]] = frame.to_native().collect()
         return rows
     return frame.collect().rows()
-
-
-def _held(frame: nw.LazyFrame[Any], question: Question) -> tuple[Held, nw.LazyFrame[Any]]:
-    """What the column ``value`` holds, and the frame with it cast to that where need be."""
-    import narwhals as nw
-
-    dtype = frame.collect_schema()["value"]
-    ranges = isinstance(question.groups[0][1], Between)
-    if isinstance(dtype, nw.String) and ranges and _all_null(frame):
-        dtype = nw.Unknown()
-    held: Held
-    if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128):
-        name = str(dtype)
-        return integers(int(name.lstrip("UInt")), signed=name.startswith("I")), frame
-    if isinstance(dtype, nw.Boolean):
-        return TRUTHS, frame
-    if isinstance(dtype, nw.Date):
-        return DATES, frame
-    cast: type[nw.String] | type[nw.Float64]
-    if dtype.is_numeric() or (isinstance(dtype, nw.Unknown) and ranges):
-        held, cast = Real(32 if isinstance(dtype, nw.Float32) else 64), nw.Float64
-    elif isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Unknown):
-        held, cast = TEXT, nw.String
-    else:
-        raise not_countable(question, dtype)
-    if dtype != cast:
-        frame = frame.with_columns(nw.col("value").cast(cast()))
-    return held, frame
-
-
-def _all_null(frame: nw.LazyFrame[Any]) -> bool:
-    """Whether a pandas column has no value, and so no type: such a one may stand for numbers."""
-    import narwhals as nw
-
-    if not frame.implementation.is_pandas_like():
-        return False
-    return bool(frame.select(nw.col("value").is_null().all()).collect().item())
-
-
-def _known(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
-    """That a column has a value: no null, no NaN."""
-    import narwhals as nw
-
-    column = nw.col(name)
-    if frame.collect_schema()[name].is_float():
-        return ~column.is_null() & ~column.is_nan()
-    return ~column.is_null()
 
 
 def _listed(value: nw.Expr, found: Mapping[Any, int]) -> nw.Expr:
@@ -155,16 +114,3 @@ def _place(value: nw.Expr, ranges: Sequence[Range]) -> nw.Expr:
     middle = len(ranges) // 2
     below, above = _place(value, ranges[:middle]), _place(value, ranges[middle:])
     return nw.when(value < ranges[middle].low).then(below).otherwise(above)
-
-
-def _limited(frame: nw.LazyFrame[Any], limit: int) -> nw.LazyFrame[Any]:
-    """At most ``limit`` records of each person, those of the first listed groups first."""
-    import narwhals as nw
-
-    upto = nw.col("upto")
-    before = upto - nw.col("records")
-    return (
-        frame.with_columns(upto=nw.col("records").cum_sum().over("person", order_by="number"))
-        .filter(before < limit)
-        .select("number", records=nw.when(upto > limit).then(limit - before).otherwise("records"))
-    )

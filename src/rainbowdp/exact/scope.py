@@ -1,0 +1,54 @@
+"""What a proof is about, in words: which datasets, which change, and what the reader must know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+ON_A_GRAPH = "joined by an edge"  # what neighbors are where no question says it
+
+
+def unit_in_words(question: Mapping[str, Any]) -> str:
+    """Whose change the guarantee is about, from a described question.
+
+    >>> unit_in_words({"person": None, "rows_per_person": 1})
+    'one record'
+    >>> unit_in_words({"person": None, "rows_per_person": 3})
+    'one person with at most 3 records, as you promise'
+    >>> unit_in_words({"person": "voter", "rows_per_person": 3})
+    "one person by the column 'voter', of whom at most 3 records are counted"
+    """
+    rows, person = question.get("rows_per_person", 1), question.get("person")
+    records = "1 record" if rows == 1 else f"{rows} records"
+    if person is not None:
+        counted = "is" if rows == 1 else "are"
+        return f"one person by the column {person!r}, of whom at most {records} {counted} counted"
+    return "one record" if rows == 1 else f"one person with at most {records}, as you promise"
+
+
+def scope_of_a_question(question: Mapping[str, Any]) -> str:
+    """What rows that answer a described question are proved for.
+
+    >>> scope_of_a_question({"kind": "winner", "neighbors": "substituted", "rows_per_person": 1})
+    'for tables of every size, one record substituted'
+    """
+    change = f"{unit_in_words(question)} {question['neighbors']}"
+    if question.get("kind") != "custom":
+        return f"for tables of every size, {change}"
+    return (
+        f"for every dataset, {change}, if the function named {question.get('name')!r}, which no "
+        "file holds, gives margins that are 0 at exactly the true answer and change by at most 1"
+    )
+
+
+def question_in_words(question: Mapping[str, Any]) -> str:
+    """What is asked, on one line.
+
+    >>> question_in_words({"kind": "winner", "answers": ["a", "b"], "ties": "any leader",
+    ...     "column": "vote", "neighbors": "substituted", "person": None, "rows_per_person": 1})
+    "winner: column 'vote', ties 'any leader'"
+    """
+    said = {"kind", "answers", "neighbors", "person", "rows_per_person"}  # on lines of their own
+    rest = ((key, value) for key, value in question.items() if key not in said)
+    facts = sorted(f"{key} {value!r}" for key, value in rest if value is not None)
+    return f"{question['kind']}: {', '.join(facts)}" if facts else str(question["kind"])

@@ -1,0 +1,68 @@
+"""Count in a table of a DuckDB database file, opened for reading by DuckDB itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rainbowdp.errors import UnreadableTable
+from rainbowdp.questions import Question
+from rainbowdp.tables.duck import count_in, plainly
+from rainbowdp.tables.named import NamedTable, shielded
+
+if TYPE_CHECKING:
+    import duckdb
+    import sqlalchemy as sa
+
+# What a view in the file may not do: read other files, or load and fetch extensions.
+_LOCKED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": False,
+    "autoload_known_extensions": False,
+    "autoinstall_known_extensions": False,
+    "lock_configuration": True,
+}
+
+
+def count_there(
+    url: sa.URL, table: NamedTable, question: Question, key: int | None
+) -> dict[str, int]:
+    """Counts for a table or view of the file."""
+    import duckdb
+
+    file = url.database or ""
+    if not Path(file).is_file():
+        raise UnreadableTable(f"there is no file {file}")
+    connection = shielded(
+        lambda: duckdb.connect(file, read_only=True, config=_LOCKED),
+        duckdb.Error,
+        lambda _: UnreadableTable(
+            f"{file} cannot be opened as a DuckDB database: "
+            "is it one, and is no other program writing to it?"
+        ),
+    )
+    with connection:
+        return shielded(
+            lambda: _count(connection, table, question, file, key),
+            duckdb.Error,
+            lambda _: UnreadableTable(
+                f"the table {table!r} in {file} cannot be read: is it a view of other files?"
+            ),
+        )
+
+
+def _count(
+    connection: duckdb.DuckDBPyConnection,
+    table: NamedTable,
+    question: Question,
+    file: str,
+    key: int | None,
+) -> dict[str, int]:
+    import duckdb
+
+    described = shielded(
+        lambda: connection.execute(f"DESCRIBE FROM {table.quoted()}").fetchall(),
+        duckdb.CatalogException,
+        lambda _: UnreadableTable(f"there is no table {table!r} in {file}"),
+    )
+    types = {name: type_ for name, type_, *_ in described}
+    return count_in(table.quoted(), types, question, plainly(connection), key=key)
