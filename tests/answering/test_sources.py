@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -50,6 +51,27 @@ def test_a_path_is_printable_text(name: str) -> None:
     assert found is not None
     assert found.isprintable()
     assert found.startswith("/nowhere/x")
+
+
+def test_how_a_file_is_read_is_part_of_its_source(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    assert source_of(rb.TextFile(file)) == source_of(file) == str(file)
+    read: list[dict[str, Any]] = [
+        {},
+        {"header": ["ward", "home"]},
+        {"header": ["home", "ward"]},
+        {"delimiter": ";"},
+        {"delimiter": ";", "decimal": ","},
+        {"encoding": "latin-1"},
+        {"trusted": True},
+        {"format": "tsv"},
+    ]
+    found = [source_of(rb.TextFile(file, **options)) for options in read]
+    assert len(set(found)) == len(read)
+    assert found == [source_of(rb.TextFile(str(file), **options)) for options in read]
+    assert all(source is not None and source.isprintable() for source in found)
+    assert source_of(rb.TextFile(file, delimiter="\t")) == f"{file} (delimiter='\\t')"
+    assert source_of(rb.TextFile("-", delimiter=";")) is None
 
 
 TOWN = "postgresql://db.example:5432/town/public.votes"
@@ -102,16 +124,16 @@ def test_a_database_in_a_file_is_known_by_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    expected = f"sqlite://{tmp_path / 'town.db'}/votes"
+    expected = f"{tmp_path / 'town.db'}/votes"
+    assert source_of(rb.SQLTable("town.db", "votes")) == expected
     assert source_of(rb.SQLTable("sqlite:///town.db", "votes")) == expected
     assert source_of(rb.SQLTable(f"sqlite:///{tmp_path}/town.db", "votes")) == expected
     assert source_of(rb.SQLTable("sqlite://", "votes")) is None
     assert source_of(rb.SQLTable("duckdb:///:memory:", "votes")) is None
 
 
-@pytest.mark.parametrize("url", ["", "nonsense", "postgresql://me:secret@host:port/money"])
-def test_an_address_that_cannot_be_read_has_none(url: str) -> None:
-    assert source_of(rb.SQLTable(url, "votes")) is None
+def test_an_address_that_cannot_be_read_has_none() -> None:
+    assert source_of(rb.SQLTable("postgresql://me:secret@host:port/money", "votes")) is None
 
 
 SECRET = st.text("abcdefghijklmnopqrstuvwxyz", min_size=12, max_size=20)
