@@ -166,9 +166,13 @@ def test_bad_input_is_one_sentence_and_exit_code_two(arguments: list[str], said:
     assert len(result.output.splitlines()) == 1
 
 
-def test_a_question_that_does_not_fit_is_refused_before_data_is_read(budget: str) -> None:
+def test_a_question_that_does_not_fit_is_refused_before_data_is_read(
+    budget: str, tmp_path: Path
+) -> None:
+    unreadable = tmp_path / "votes.csv"
+    unreadable.write_text("no such column\n")
     dear = [*SURE[:-1], "2.5"]
-    result = run("ask", "threshold", "no-such-file.csv", *dear, "--ledger", budget)
+    result = run("ask", "threshold", str(unreadable), *dear, "--ledger", budget)
     assert result.exit_code == 2
     assert "This question costs ε = 2.5, but " in result.output
     assert " has ε = 2 left. Use a smaller epsilon" in result.output
