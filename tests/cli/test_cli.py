@@ -167,7 +167,9 @@ def test_bad_input_is_one_sentence_and_exit_code_two(arguments: list[str], said:
 
 def test_a_question_that_does_not_fit_is_refused_before_data_is_read(budget: str) -> None:
     dear = [*SURE[:-1], "2.5"]
-    result = run("ask", "threshold", "no-such-file.csv", *dear, "--ledger", budget)
+    damaged = Path(budget).parent / "damaged.csv.gz"
+    damaged.write_bytes(b"no gzip")
+    result = run("ask", "threshold", str(damaged), *dear, "--ledger", budget)
     assert result.exit_code == 2
     assert "epsilon=5/2 where 2 is left" in result.output
 
