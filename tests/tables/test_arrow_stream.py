@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 import duckdb
 import pyarrow as pa
@@ -45,8 +46,9 @@ def test_pyarrow_reads_what_was_written() -> None:
 
 
 def test_duckdb_scans_it_as_often_as_it_likes() -> None:
-    with duckdb.connect() as connection:
-        connection.register("t", TextStream(["a", "b"], batches))
+    stream = TextStream(["a", "b"], batches)
+    with closing(stream), duckdb.connect() as connection:
+        connection.register("t", stream)
         for _ in range(2):
             rows = connection.execute("SELECT a, count(*) FROM t GROUP BY a ORDER BY a").fetchall()
             assert rows == [("", 3), ("red", 3), ("é\0", 3), (None, 3)]
@@ -69,7 +71,7 @@ def test_a_failure_is_kept_and_not_shown(error: BaseException) -> None:
         raise error
 
     stream = TextStream(["a"], failing)
-    with duckdb.connect() as connection:
+    with closing(stream), duckdb.connect() as connection:
         connection.register("t", stream)
         with pytest.raises(duckdb.Error) as caught:
             connection.execute("SELECT count(*) FROM t").fetchall()

@@ -20,6 +20,7 @@ from line_oracle import column, json_column, neighbors
 from rainbowdp.questions import Winner
 from rainbowdp.tables import TextFile, files
 from rainbowdp.tables.files import count_files
+from rainbowdp.tables.locked import locked_connection
 from rainbowdp.tables.text_reader import Sizes
 from strategies import lines
 
@@ -36,7 +37,7 @@ def tallied(values: list[str | None]) -> dict[str, int]:
 def _one_connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Connecting takes longest, and is the same each time."""
     folder = tmp_path_factory.mktemp("spilled")
-    with files.locked_connection(folder) as connection, pytest.MonkeyPatch.context() as patch:
+    with locked_connection(folder) as connection, pytest.MonkeyPatch.context() as patch:
 
         @contextmanager
         def again(*_: object) -> Iterator[duckdb.DuckDBPyConnection]:
