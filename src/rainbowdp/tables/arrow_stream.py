@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+_NULLABLE, _UNKNOWN = 2, -1
 _FAILED = 5  # EIO: why is kept in Python, since a message might show a record
 
 
@@ -32,7 +33,8 @@ class Texts:
         """The column of these values, ``None`` where there is none."""
         offsets = np.zeros(len(values) + 1, dtype=np.int32)
         np.cumsum([len(value or b"") for value in values], out=offsets[1:])
-        there = np.packbits([value is not None for value in values], bitorder="little")
+        known = np.array([value is not None for value in values], dtype=np.bool_)
+        there = np.packbits(known, bitorder="little")
         data = np.frombuffer(b"".join(value or b"" for value in values), dtype=np.uint8)
         return cls(offsets, data, there)
 
@@ -124,7 +126,8 @@ def _release_stream(pointer: _Releasable) -> None:
 
 def _fill_schema(struct: Any, format_: bytes, name: bytes, children: Sequence[Any] = ()) -> Any:
     pointers = (ctypes.POINTER(_Schema) * len(children))(*map(ctypes.pointer, children))
-    struct.format, struct.name, struct.metadata, struct.flags = format_, name, None, 2  # nullable
+    ctypes.memset(ctypes.byref(struct), 0, ctypes.sizeof(struct))
+    struct.format, struct.name, struct.flags = format_, name, _NULLABLE
     struct.n_children = len(children)
     struct.children = ctypes.cast(pointers, ctypes.POINTER(ctypes.POINTER(_Schema)))
     struct.release = _RELEASE_SCHEMA
@@ -139,7 +142,8 @@ def _fill_array(
         *(None if buffer is None else buffer.ctypes.data for buffer in buffers)
     )
     pointers = (ctypes.POINTER(_Array) * len(children))(*map(ctypes.pointer, children))
-    struct.length, struct.null_count, struct.offset = length, -1 if buffers[0] is not None else 0, 0
+    ctypes.memset(ctypes.byref(struct), 0, ctypes.sizeof(struct))
+    struct.length, struct.null_count = length, 0 if buffers[0] is None else _UNKNOWN
     struct.n_buffers, struct.n_children = len(buffers), len(children)
     struct.buffers = ctypes.cast(addresses, ctypes.POINTER(ctypes.c_void_p))
     struct.children = ctypes.cast(pointers, ctypes.POINTER(ctypes.POINTER(_Array)))
@@ -185,32 +189,18 @@ _GET_SCHEMA = _GetSchema(_get_schema)
 _GET_NEXT = _GetNext(_get_next)
 _GET_ERROR = _GetError(_get_error)
 
-_Destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _NAME = b"arrow_array_stream"
 _new_capsule = ctypes.pythonapi.PyCapsule_New
 _new_capsule.restype = ctypes.py_object
-_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, _Destructor]
-_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_capsule_pointer.restype = ctypes.c_void_p
-_capsule_pointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-_streams: dict[int, _Stream] = {}  # the structures of capsules that are still there
-
-
-def _destroy(capsule: int) -> None:
-    """A capsule is gone: release its stream unless somebody took it over."""
-    address = _capsule_pointer(capsule, _NAME)
-    struct = _streams.pop(address)
-    if struct.release:
-        struct.release(ctypes.pointer(struct))
-
-
-_DESTROY = _Destructor(_destroy)
+_new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
 class TextStream:
     """A table of texts that DuckDB can scan, as often as it likes: each time it is made anew.
 
-    ``failure`` is what went wrong while a batch was made, if anything did.
+    ``failure`` is what went wrong while a batch was made, if anything did. A stream that was asked
+    for and not taken is given back by ``close``: a capsule cannot do that, since what Python runs
+    when it goes might run while an error is on its way.
     """
 
     def __init__(
@@ -219,11 +209,18 @@ class TextStream:
         self.names = tuple(names)
         self.failure: BaseException | None = None
         self._batches = batches
+        self._made: list[_Stream] = []
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """A stream of batches, in the form that Arrow has agreed on."""
         struct = _Stream(_GET_SCHEMA, _GET_NEXT, _GET_ERROR, _RELEASE_STREAM)
         _lend(struct, self, self._batches())
-        address = ctypes.addressof(struct)
-        _streams[address] = struct
-        return _new_capsule(address, _NAME, _DESTROY)
+        self._made.append(struct)
+        return _new_capsule(ctypes.addressof(struct), _NAME, None)
+
+    def close(self) -> None:
+        """Give back what was made and never taken. Capsules must not be used any more."""
+        for struct in self._made:
+            if struct.release:
+                struct.release(ctypes.pointer(struct))
+        self._made.clear()

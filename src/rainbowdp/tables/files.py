@@ -6,6 +6,7 @@ import glob
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -134,7 +135,7 @@ def _count_texts(
 
     reader = TextReader(source, files, question, sizes)
     stream = TextStream(reader.columns, reader.batches)
-    with locked_connection(folder) as connection:
+    with closing(stream), locked_connection(folder) as connection:
         connection.register(LINES, stream)
         run: Run = plainly(connection)
         if progress is not None:
