@@ -53,6 +53,7 @@ PUBLIC = [
     "RainbowGraph",
     "Release",
     "SQLTable",
+    "TextFile",
     "Threshold",
     "Ties",
     "TradeOff",

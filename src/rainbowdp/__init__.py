@@ -71,7 +71,7 @@ from rainbowdp.mechanisms.unrestricted.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
 from rainbowdp.rules.files import load
-from rainbowdp.tables import SQLTable
+from rainbowdp.tables import SQLTable, TextFile
 
 if TYPE_CHECKING:
     from rainbowdp.ledger import Ledger
@@ -119,6 +119,7 @@ __all__ = [
     "RainbowGraph",
     "Release",
     "SQLTable",
+    "TextFile",
     "Threshold",
     "Ties",
     "TradeOff",

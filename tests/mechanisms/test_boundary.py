@@ -120,7 +120,7 @@ def test_the_message_names_regions_answers_and_excess() -> None:
     with pytest.raises(rb.InvalidBoundary) as caught:
         condition.validate(rb.DP.from_ratio(2))
     assert str(caught.value) == (
-        "a boundary condition must be log(2)-DP where regions touch, but {yes} is too likely "
+        "the boundary condition breaks log(2)-DP where regions touch: {yes} is too likely "
         "in region (north) beside region (south), by 0.7"
     )
 

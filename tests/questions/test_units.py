@@ -122,7 +122,7 @@ def loss(mechanism: Any, one: dict[str, int], other: dict[str, int]) -> float:
     """The largest |log ratio| of an answer's chances, from exact integers."""
     rows = [mechanism.exact().at(counts).weights for counts in (one, other)]
     logs = [[math.log(weight) - math.log(sum(row)) for weight in row] for row in rows]
-    return max(abs(p - q) for p, q in zip(*logs, strict=True))
+    return float(max(abs(p - q) for p, q in zip(*logs, strict=True)))
 
 
 def by_person(epsilon: str, limit: int, neighbors: str = "substituted") -> Any:

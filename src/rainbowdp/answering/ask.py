@@ -18,6 +18,7 @@ from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.sources import source_of
 from rainbowdp.errors import LedgerError, RainbowError
 from rainbowdp.questions.units import unit_of
+from rainbowdp.tables import must_exist
 
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
     from rainbowdp.ledger import Entry, Ledger
@@ -112,6 +113,8 @@ def ask(
             if past is not None:
                 return _remembered(past)
         ledger.must_fit(guarantee, unit=unit, neighbors=neighbors)
+    if question.groups:  # otherwise a table is whatever the question takes
+        must_exist(table)
     # What can be refused at once was refused; making a mechanism may take a while.
     draw = mechanism.exact().ready(mechanism.counts(table, progress))
     if ledger is None:

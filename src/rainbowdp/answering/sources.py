@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 
 from rainbowdp.aliases import Dataset
-from rainbowdp.tables import SQLTable
+from rainbowdp.tables import ParquetFile, SQLTable, TextFile
 
 _FILES = ("sqlite", "duckdb")  # databases that are a file
 _PORTS = {"postgresql": "5432"}
@@ -35,6 +35,8 @@ def source_of(table: Dataset, declared: str | None = None) -> str | None:
         return declared
     if isinstance(table, SQLTable):
         return _database(table.url, table.schema, table.table)
+    if isinstance(table, TextFile | ParquetFile):
+        table = table.path
     if isinstance(table, str) and "://" in table:
         return _database(table, None, None)
     return _file(os.fspath(table)) if isinstance(table, str | PathLike) else None
@@ -55,13 +57,15 @@ def _database(address: str, schema: str | None, table: str | None) -> str | None
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
+    name = ".".join(part for part in (schema, table) if part is not None)
+    if "://" not in address:  # the path of a database file
+        return _printable(f"{_file(address)}/{name}")
     try:
         url = make_url(address)
     except (ArgumentError, ValueError):  # reading it will say so
         return None
     backend = url.get_backend_name()
     kind = "postgresql" if backend == "postgres" else backend
-    name = ".".join(part for part in (schema, table) if part is not None)
     if kind in _FILES:
         in_memory = url.database in (None, "", ":memory:")
         return None if in_memory else _printable(f"{kind}://{_file(str(url.database))}/{name}")

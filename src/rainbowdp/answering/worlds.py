@@ -1,4 +1,4 @@
-"""One name for a graph's mechanism and a question's."""
+"""The two functions that make a mechanism for a graph or a question alike."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def proximity(world: Question, guarantee: Guarantee) -> QuestionMechanism: ...
 def proximity(
     world: RainbowGraph | Question, guarantee: Guarantee
 ) -> Mechanism | QuestionMechanism:
-    """The closed form with a weight for each margin.
+    """The closed-form mechanism with a weight for each margin.
 
     On a graph the margin of an answer is the distance to the nearest dataset that prefers it.
 
@@ -101,7 +101,7 @@ def proximity(
     Raises
     ------
     InvalidGuarantee
-        If the closed form is not private here; the message says from which ε it is.
+        If the closed form is not private here; the message says from which ε on it is.
 
     Examples
     --------

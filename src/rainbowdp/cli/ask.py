@@ -24,14 +24,24 @@ from rainbowdp.cli.output import (
     print_json,
     progress_bar,
 )
+from rainbowdp.cli.tables import (
+    TABLE_HELP,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Format,
+    Header,
+    SqlTable,
+    Trusted,
+    table_from,
+)
 from rainbowdp.comparison import OTHERS, ours_for
-from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
+from rainbowdp.errors import InvalidGuarantee, LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
 from rainbowdp.questions.relations import Ties, one_of
 from rainbowdp.questions.units import unit_of
 from rainbowdp.rules import FAMILIES
-from rainbowdp.tables import SQLTable
 
 asking = typer.Typer(
     cls=Group,
@@ -58,10 +68,7 @@ def _ask(
     *,
     table: Annotated[
         str,
-        typer.Argument(
-            metavar="TABLE",
-            help="A CSV, TSV or Parquet file or glob, or postgresql://user@host/database.",
-        ),
+        typer.Argument(metavar="TABLE", help=TABLE_HELP),
     ],
     epsilon: Annotated[
         str | None, typer.Option(help="ε, exactly as written: 1, 0.5 or 1/3.")
@@ -88,9 +95,13 @@ def _ask(
         str | None, typer.Option(help="The column that says whose row it is.")
     ] = None,
     rows_per_person: Annotated[int, typer.Option(help="How many rows of one person count.")] = 1,
-    sql_table: Annotated[
-        str | None, typer.Option("--table", help="The table in the database.")
-    ] = None,
+    sql_table: SqlTable = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    header: Header = None,
+    trusted: Trusted = False,
+    format_: Format = None,
     kind: Annotated[
         str,
         typer.Option(
@@ -112,6 +123,18 @@ def _ask(
 
     question = make(neighbors=neighbors, person=person, rows_per_person=rows_per_person)
     promise = guarantee_from(epsilon, delta, mu)
+    source = None
+    if not explain:  # which reads no data; what is not there is reported before a mechanism is made
+        source = table_from(
+            table,
+            sql_table,
+            delimiter=delimiter,
+            encoding=encoding,
+            decimal=decimal,
+            header=header,
+            trusted=trusted,
+            format_=format_,
+        )
     mechanism = best(question, promise) if kind == "best" else by_kind(question, promise, kind)
     if explain:
         _explain(mechanism, as_json)
@@ -122,10 +145,7 @@ def _ask(
         raise LedgerError(
             "an answer must be paid for: give --ledger PLACE, or --no-ledger to keep no record"
         )
-    if sql_table is None and "://" in table:
-        raise UnreadableTable("a database needs --table, the name of the table in it")
     book = None if ledger is None else Ledger.open(ledger)
-    source = table if sql_table is None else SQLTable(table, sql_table)
     with progress_bar("Reading the table") as progress:
         release = ask(mechanism, source, ledger=book, name=name, source=declared, progress=progress)
     where = None if book is None else book.where

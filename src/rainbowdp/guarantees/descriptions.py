@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.trade_off import TradeOff
+
+MOST_EPSILON = 3
+MOST_DELTA = Fraction(1, 10_000)
+_MOST_GUESS = 1 / (1 + math.exp(-MOST_EPSILON))
 
 
 def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:
@@ -29,6 +35,33 @@ def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:
     raise InvalidGuarantee(
         f"a guarantee must be DP, GaussianDP or TradeOff here, got {type(guarantee).__name__}"
     )
+
+
+def warning_about(guarantee: Guarantee, about: str = "one record") -> str | None:
+    """Why a guarantee protects little, as a sentence with its remedy; None where it protects.
+
+    A μ or another curve counts as ε = 3 where it lets as good a guess through.
+
+    >>> warning_about(DP(3)) is None, warning_about(GaussianDP(3)) is None
+    (True, True)
+    """
+    found = []
+    if isinstance(guarantee, DP):
+        weak, delta = guarantee.epsilon > MOST_EPSILON, guarantee.exact_delta
+        least = "an ε of at most 3"
+    else:
+        weak, delta = guarantee.best_guess() > _MOST_GUESS, Fraction(0)
+        least = "a stronger one, such as μ = 1"
+    if weak and delta < 1:
+        found.append(
+            f"{guarantee} protects little: {guarantee.in_words(about)}. Choose {least} if you can."
+        )
+    if delta > MOST_DELTA:
+        found.append(
+            f"This promise may fail altogether with a chance of δ = {float(delta):.12g}. Choose a "
+            "δ far below 1 in the number of people; 0 is best."
+        )
+    return " ".join(found) or None
 
 
 def restore_guarantee(description: Mapping[str, Any]) -> Guarantee:

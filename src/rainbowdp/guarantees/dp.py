@@ -12,6 +12,7 @@ distribution one step deeper has prefix sums φ(s_1), …, φ(s_q). ``docs/theor
 ``ungrow(s, depth)``    the least prefix sum that grows to ``s``
 ``rows(row, depth)``    the best distribution ``depth`` steps away from ``row``
 ``excess(p, q)``        how far two distributions are from being close
+``best_guess()``        how often telling two neighbors apart can succeed
 ======================  ==========================================================
 """
 
@@ -33,6 +34,7 @@ from rainbowdp.aliases import Floats
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidDistribution, InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line, advance, rows
+from rainbowdp.guarantees.worth import guess_in_words
 from rainbowdp.numeric.quantity import (
     Number,
     ball,
@@ -107,7 +109,9 @@ class Guarantee(ABC):
     def _repr_html_(self) -> str:
         level = np.linspace(0.0, 1.0, 65)
         points = zip(level.tolist(), (1.0 - self.step(level)).tolist(), strict=True)
-        return cards.card(self, cards.curve(points), "misses by false alarms")
+        return cards.card(
+            self, cards.curve(points), f"misses by false alarms; {self.in_words('one change')}"
+        )
 
     @abstractmethod
     def _violations(
@@ -284,6 +288,60 @@ class Guarantee(ABC):
         if forth[0] >= back[0]:
             return Excess(forth[0], np.flatnonzero(forth_set[0]))
         return Excess(back[0], np.flatnonzero(back_set[0]), first=False)
+
+    def best_guess(self) -> float:
+        """The largest chance to guess which of two neighboring datasets an answer came from.
+
+        Both are taken to be equally likely before. It is 1 − s where φ(s) = 1 − s:
+        (e^ε + δ)/(e^ε + 1) under (ε,δ), Φ(μ/2) under μ-Gaussian privacy. The proof is in
+        ``docs/how-to/choose.md``.
+
+        Returns
+        -------
+        float
+            From 1/2, for a guarantee that lets nothing out, to 1, for one that promises nothing.
+
+        Examples
+        --------
+        >>> round(DP(1).best_guess(), 4)
+        0.7311
+
+        """
+
+        def misses(alarms: float) -> float:
+            level = np.array([alarms])
+            return float(self._advance(level, 1.0 - level, np.ones(1))[1][0])
+
+        high = 0.5  # f(s) − s falls, and is at most 0 at one half
+        if misses(0.0) == 0:
+            return 1.0
+        while misses(high / 2) < high / 2:
+            high /= 2
+        low = high / 2
+        while low < (middle := (low + high) / 2) < high:
+            low, high = (middle, high) if misses(middle) >= middle else (low, middle)
+        return min(1.0 - low, 1.0 - 2.0**-53)  # certain only where nothing is promised
+
+    def in_words(self, about: str = "one record") -> str:
+        """What the guarantee is worth to whom it protects.
+
+        Parameters
+        ----------
+        about
+            What neighboring datasets differ in.
+
+        Returns
+        -------
+        str
+            How often a fifty-fifty guess about it can be right.
+
+        Examples
+        --------
+        >>> DP(5).in_words()
+        'a fifty-fifty guess about one record can become nearly certain once the answer is out'
+
+        """
+        return guess_in_words(self.best_guess(), about)
 
     def excesses(self, p: Floats, q: Floats, *, rounding: float = ROUNDING) -> Floats:
         """``excess`` for each pair of rows of two arrays of valid distributions."""

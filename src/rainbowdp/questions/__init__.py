@@ -80,7 +80,7 @@ def from_description(description: Mapping[str, Any]) -> CountQuestion:
     if kind == "custom":
         raise InvalidQuestion(
             f"the function of the custom question {parameters.get('name')!r} is not in its "
-            "description: make it again with Custom"
+            "description; make the question again with rb.Custom"
         )
     if kind not in _KINDS:
         raise InvalidQuestion(f"kind must be one of {', '.join(_KINDS)}, got kind={kind!r}")

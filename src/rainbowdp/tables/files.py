@@ -81,14 +81,15 @@ def _count_parquet(
 ) -> dict[str, int]:
     import duckdb
 
-    listed = ", ".join(quoted(glob.escape(str(file)), "'") for file in files)
+    patterns = [glob.escape(str(file)) for file in files]  # DuckDB takes every path for a glob
+    listed = ", ".join(quoted(pattern, "'") for pattern in patterns)
     # A folder named like a column would overrule it, and columns of other names would be filled.
     table = f"read_parquet([{listed}], hive_partitioning = false, union_by_name = false)"
-    with locked_connection(folder, files) as connection:
+    with locked_connection(folder, [*files, *patterns]) as connection:
         try:
             look = plainly(connection)
-            for file in files:
-                check_names(question, _parquet_names(file, look))
+            for pattern in patterns:
+                check_names(question, _parquet_names(pattern, look))
             columns = {name: type_ for name, type_, *_ in look(f"DESCRIBE FROM {table}")}
             run = look if progress is None else watched(connection, progress)
             return count_in(table, columns, question, run, look=look, ours=True, key=key)
@@ -99,10 +100,10 @@ def _count_parquet(
             ) from None
 
 
-def _parquet_names(file: Path, look: Run) -> list[str]:
+def _parquet_names(pattern: str, look: Run) -> list[str]:
     """The names of a file's columns as they are in it, those of nested ones left out."""
-    path = quoted(glob.escape(str(file)), "'")
-    nodes = iter(look(f"SELECT name, num_children FROM parquet_schema({path})"))  # noqa: S608
+    file = quoted(pattern, "'")
+    nodes = iter(look(f"SELECT name, num_children FROM parquet_schema({file})"))  # noqa: S608
     _, columns = next(nodes)
 
     def skip(children: int | None) -> None:

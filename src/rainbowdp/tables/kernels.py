@@ -1,4 +1,4 @@
-"""Finding fields in many lines, compiled by Numba: what ``lines.plainly`` does, for files of some size.
+"""Finding fields in many lines: what ``lines.plainly`` does, compiled by Numba for large files.
 
 Each line is looked at alone, from its first byte to its last, with nothing remembered from the
 line before. Indices are unsigned: a signed one makes Numba add code for counting from the end.
@@ -126,8 +126,8 @@ def find_fields(
 ) -> None:
     """The ``wanted`` fields of every line, rising by place in the line.
 
-    The last of ``size`` bytes must be a newline. A ``delimiter`` or ``quote`` of 256 is none. An empty
-    ``table`` stands for UTF-8; otherwise fields pass through ``scratch``.
+    The last of ``size`` bytes must be a newline. A ``delimiter`` or ``quote`` of 256 is none. An
+    empty ``table`` stands for UTF-8; otherwise fields pass through ``scratch``.
     """
     place, row = ZERO, ZERO
     single = len(table) > 0

@@ -1,6 +1,6 @@
-"""A text file as lines, each read alone, so that no line can change how another is read.
+r"""A text file as lines, each read alone, so that no line can change how another is read.
 
-A line ends at ``\\n`` and nowhere else; a ``\\r`` before that is not part of it. Quotes are resolved
+A line ends at ``\n`` and nowhere else; a ``\r`` before that is not part of it. Quotes are resolved
 within the line: a quote that is still open at its end ends with it. A field that is empty, missing
 or not valid in the file's encoding has no value. Of a line longer than ``LONGEST`` only so much is
 looked at, so that memory is bounded whatever a line holds.
@@ -98,7 +98,8 @@ def split(line: bytes, delimiter: bytes, most: int) -> list[bytes]:
     """
     if QUOTE not in line:
         return line.split(delimiter, most)
-    fields, place = [], 0
+    fields: list[bytes] = []
+    place = 0
     while len(fields) < most:
         pieces = []
         if line.startswith(QUOTE, place):

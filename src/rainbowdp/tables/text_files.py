@@ -63,6 +63,7 @@ class TextFile:
     --------
     >>> TextFile("wards.txt", delimiter=";", encoding="latin-1").delimiter
     ';'
+
     """
 
     path: str | Path

@@ -133,8 +133,8 @@ def _csv_records(
     assert fields.delimiter is not None
     encoding = "utf-8-sig" if fields.encoding == UTF_8 else fields.encoding
     limit = csv.field_size_limit(LONGEST)
+    texts = io.TextIOWrapper(stream, encoding, errors="surrogateescape", newline="")
     try:
-        texts = io.TextIOWrapper(stream, encoding, errors="surrogateescape", newline="")
         yield csv.reader(texts, delimiter=fields.delimiter.decode())
     except csv.Error:
         raise UnreadableTable(
@@ -142,6 +142,7 @@ def _csv_records(
         ) from None
     finally:
         csv.field_size_limit(limit)
+        texts.detach()  # whoever opened the stream closes it
 
 
 def _field(record: Sequence[str], place: int) -> bytes | None:

@@ -163,7 +163,11 @@ def check_columns(question: Question, names: Sequence[str], *, public: bool = Tr
             continue
         if name in names:
             raise UnreadableTable(f"there is more than one column {name!r}: rename one of them")
-        there = f"the columns are {_shown(names)}" if public else "look at its first line"
+        there = (
+            f"the columns are {_shown(names)}"
+            if public
+            else "look at the first line of the file, its delimiter and its encoding"
+        )
         raise UnreadableTable(f"there is no column {name!r}, {there}")
 
 
