@@ -124,7 +124,7 @@ def test_quantile(neighbors: str, q: str, bins: int, size: int) -> None:
 
 def test_margins_of_an_empty_table_are_positive_off_the_truth() -> None:
     assert Winner(["a", "b"]).margins({}) == {"a": 0, "b": 1}
-    assert Quantile("1/2", [0, 1, 2]).margins({}) == {"[0, 1)": 0, "[1, 2)": 1}
+    assert Quantile("1/2", [0, 1, 2]).margins({}) == {"< 1": 0, "≥ 1": 1}
     assert Threshold(3).margins({}) == {"yes": 3, "no": 0}
 
 

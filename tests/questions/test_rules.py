@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import random
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,10 @@ DESCRIBED: list[Winner | Threshold | Quantile] = [
     Threshold(10, "age", minimum="0.5", maximum=65, neighbors="added or removed"),
     Quantile("1/3", [0, 10, 20.5]),
     Quantile(0.1, [(None, -1), (-1, 10), (10, None)], "age", person="who", rows_per_person=2),
+    Quantile("1/3", [0, 10, 20.5], closed_ends=True),
+    Quantile("1/2", ["2024-01-01", "2024-04-01", "2024-07-01T12:30:00.25"], "day"),
+    Quantile("1/2", ["2024-01-01T00:00Z", "2024-04-01T00:00+02:00", None], closed_ends=True),
+    Threshold(5, "day", minimum=date(2024, 1, 1), maximum="2024-07-01T12:00"),
 ]
 
 
@@ -75,13 +81,48 @@ def test_other_questions_have_other_descriptions() -> None:
 
 
 def test_bins_are_named_by_what_they_hold() -> None:
-    assert Quantile("1/2", [0, 10, 20, 50.5]).answers == ("[0, 10)", "[10, 20)", "[20, 50.5)")
+    assert Quantile("1/2", [0, 10, 20, 50.5]).answers == ("< 10", "[10, 20)", "≥ 20")
+    closed = Quantile("1/2", [0, 10, 20, 50.5], closed_ends=True)
+    assert closed.answers == ("[0, 10)", "[10, 20)", "[20, 50.5]")
     assert Quantile("1/2", [(None, 0), (0, 1e300), (1e300, None)]).answers == (
         "< 0",
         "[0, 1e+300)",
         "≥ 1e+300",
     )
-    assert Quantile("1/2", np.array([0.5, 1, 2])).answers == ("[0.5, 1)", "[1, 2)")
+    assert Quantile("1/2", np.array([0.5, 1, 2])).answers == ("< 1", "≥ 1")
+    times = [
+        "2024-01-01",
+        datetime(2024, 4, 1, 6, 30),
+        np.datetime64("2024-04-01T06:30:01.5"),
+        None,
+    ]
+    assert Quantile("1/2", times, closed_ends=True).answers == (
+        "[2024-01-01, 2024-04-01 06:30)",
+        "[2024-04-01 06:30, 2024-04-01 06:30:01.500000)",
+        "≥ 2024-04-01 06:30:01.500000",
+    )
+    instants = ["2024-01-01T00:00+02:00", "2024-01-01 00:00Z", "2024-01-01T00:00:30-00:30", "inf"]
+    assert Quantile("1/2", instants).answers == (
+        "< 2024-01-01 00:00Z",
+        "[2024-01-01 00:00Z, 2024-01-01 00:30:30Z)",
+        "≥ 2024-01-01 00:30:30Z",
+    )
+
+
+@pytest.mark.parametrize("low", [None, "-inf", -math.inf, " -Infinity", 0, -7])
+@pytest.mark.parametrize("high", [None, "inf", math.inf, "Infinity", 20, 99])
+def test_outer_edges_do_not_matter_unless_they_close_the_ends(low: Any, high: Any) -> None:
+    question = Quantile("1/2", [low, 5, 10, high])
+    assert question == Quantile("1/2", [(low, 5), (5, 10), (10, high)])
+    assert question == Quantile("1/2", [None, 5, 10, None], closed_ends=True)
+    assert question.answers == ("< 5", "[5, 10)", "≥ 10")
+    assert not question.closed_ends
+    closed = Quantile("1/2", [low, 5, 10, high], closed_ends=True)
+    given = {end for end in (low, high) if isinstance(end, int)}
+    assert {closed.bins[0][0], closed.bins[-1][1]} - {None} == given
+    assert closed.closed_ends == bool(given)
+    assert from_description(closed.describe()) == closed
+    assert limited(closed, 2).bins == closed.bins
 
 
 def test_groups_say_which_records_count() -> None:
@@ -89,7 +130,9 @@ def test_groups_say_which_records_count() -> None:
     assert Threshold(1, "x", equals=3).groups == (("matching", Equals("3")),)
     assert Threshold(1, "x", equals=True).groups == (("matching", Equals("true")),)
     assert Threshold(1, "x", minimum=3).groups == (("matching", Between(3, None, closed=True)),)
-    assert Quantile("1/2", [0, 1, 2]).groups[1] == ("[1, 2)", Between(1, 2))
+    assert Quantile("1/2", [0, 1, 2]).groups[1] == ("≥ 1", Between(1, None))
+    closed = Quantile("1/2", [0, 1, 2], closed_ends=True)
+    assert closed.groups == (("[0, 1)", Between(0, 1)), ("[1, 2]", Between(1, 2, closed=True)))
 
 
 def test_counts_may_be_numpy_integers() -> None:
@@ -197,16 +240,56 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         lambda: Quantile("1/2", [0, (0, 1)]),
         "bins must be rising edges or pairs (low, high), got both: [0, (0, 1)]",
     ),
-    (lambda: Quantile("1/2", [0, 1]), "a quantile needs at least two bins, got bins=[0, 1]"),
-    (lambda: Quantile("1/2", []), "a quantile needs at least two bins, got bins=[]"),
+    (
+        lambda: Quantile("1/2", [0, 1]),
+        "a quantile needs at least two bins, got bins=[0, 1]; "
+        "to split at 5 and 10 write [None, 5, 10, None]",
+    ),
+    (
+        lambda: Quantile("1/2", []),
+        "a quantile needs at least two bins, got bins=[]; "
+        "to split at 5 and 10 write [None, 5, 10, None]",
+    ),
     (
         lambda: Quantile("1/2", [(0, 1, 2), (2, 3)]),
         "a bin must be a pair (low, high), got (0, 1, 2)",
     ),
     (lambda: Quantile("1/2", [0, 2, 2]), "a bin must have low < high, got [2, 2)"),
     (
-        lambda: Quantile("1/2", [0, 1, float("inf")]),
+        lambda: Quantile("1/2", [0, 1, float("-inf")]),
+        "a bin edge must be a finite number, got -inf",
+    ),
+    (
+        lambda: Quantile("1/2", [0, float("inf"), 1]),
         "a bin edge must be a finite number, got inf",
+    ),
+    (
+        lambda: Quantile("1/2", [0, 1, "2024-01-01"]),
+        "the ends of ranges must be all numbers, all dates or times, or all times with a time "
+        "zone, got 1 and 2024-01-01",
+    ),
+    (
+        lambda: Quantile("1/2", ["2024-01-01", "2024-01-02T00:00Z", None]),
+        "the ends of ranges must be all numbers, all dates or times, or all times with a time "
+        "zone, got 2024-01-01 and 2024-01-02 00:00Z",
+    ),
+    (
+        lambda: Threshold(1, "x", minimum=1, maximum="2024-01-01"),
+        "the ends of ranges must be all numbers, all dates or times, or all times with a time "
+        "zone, got 1 and 2024-01-01",
+    ),
+    (
+        lambda: Threshold(1, "x", minimum="2024-01-02", maximum="2024-01-01"),
+        "minimum must not be above maximum, got minimum=2024-01-02 and maximum=2024-01-01",
+    ),
+    (
+        lambda: Threshold(1, "x", minimum="2024-02-30"),
+        "minimum must be a date or time such as 2024-12-31 or 2024-12-31T23:59Z, got '2024-02-30'",
+    ),
+    (
+        lambda: Threshold(1, "x", minimum=np.datetime64("2024-01-01T00:00:00.000000001")),
+        "minimum must be a time of the years 1 to 9999 in whole microseconds, got "
+        f"{np.datetime64('2024-01-01T00:00:00.000000001')!r}",
     ),
     (
         lambda: Quantile("1/2", [0, 1, "1/2e"]),

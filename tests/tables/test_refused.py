@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -100,15 +101,63 @@ def test_a_column_that_duckdb_renames_is_never_taken_for_another(tmp_path: Path)
 
 
 def test_a_column_of_another_type_is_refused() -> None:
-    when = pl.DataFrame({"x": ["2024-01-01"]}).select(pl.col("x").str.to_datetime())
-    for table in (when, when.to_arrow(), when.to_pandas()):
+    long = pl.DataFrame({"x": [timedelta(days=1)]})
+    for table in (long, long.to_arrow(), long.to_pandas(), pd.DataFrame({"x": [1j]})):
         message = refused(table)
         assert message.startswith(
-            "a column to count must hold texts, numbers, truth values or dates, got 'x' of "
+            "a column to count must hold texts, numbers, truth values, dates or times, got 'x' of "
         )
         assert message.endswith(": make it text first")
-    mixed = pd.DataFrame({"x": [1, "a"]})
-    assert "got 'x' of Object" in refused(mixed)
+
+
+def test_a_question_that_no_value_can_match_is_refused_by_type(tmp_path: Path) -> None:
+    """With records or without, and whatever they are."""
+    colors = Winner(["red", "green"], "x")
+    names = {pd.DataFrame: "Int64", pl.DataFrame: "Int64", pa.table: "BIGINT"}
+    for make, name in names.items():
+        for numbers in ([1, 2], []):
+            table = make({"x": pa.array(numbers, pa.int64()).to_numpy()})
+            assert refused(table, colors) == (
+                f"column 'x' holds whole numbers ({name}), so no record can match 'red', 'green': "
+                "ask for values such as '3'"
+            )
+    many = Winner([f"{i} apples" for i in range(9)], "x")
+    assert "'5 apples', …: ask" in refused(pa.table({"x": [True]}), many)
+    assert refused(pa.table({"x": [1]}), Threshold(1, "x", equals="a")) == (
+        "column 'x' holds whole numbers (BIGINT), so no record can match 'a': "
+        "ask for values such as '3'"
+    )
+    assert "no record can match ≥ 9223372036854775808" in refused(
+        pa.table({"x": [1]}), Threshold(1, "x", minimum=2**63)
+    )
+    assert refused(pl.DataFrame({"x": [date(2024, 1, 1)]}), colors) == (
+        "column 'x' holds dates (Date), so no record can match 'red', 'green': "
+        "ask for values such as '2024-12-31'"
+    )
+    some = Winner(["red", "3"], "x")
+    assert count(pa.table({"x": [3, 3, 4]}), some) == {"red": 0, "3": 2}
+    (tmp_path / "t.csv").write_text("x\n3\n")
+    assert count(tmp_path / "t.csv", colors) == {"red": 0, "green": 0}  # a text may be anything
+
+
+def test_times_with_and_without_a_zone_do_not_mix() -> None:
+    there = datetime(2024, 1, 1, tzinfo=UTC)
+    with_zone, without = pa.table({"x": [there]}), pa.table({"x": [there.replace(tzinfo=None)]})
+    local, instants = ["2024-01-01", "2024-01-02"], ["2024-01-01T00:00Z", "2024-01-02T00:00Z"]
+    for make in (lambda t: t, pl.from_arrow, lambda t: t.to_pandas()):
+        assert refused(make(with_zone), Threshold(1, "x", minimum=local[0])) == (
+            "a range needs ends with a time zone for column 'x' of times with a time zone: "
+            "write 2024-12-31T00:00Z"
+        )
+        assert refused(make(without), Threshold(1, "x", minimum=instants[0])) == (
+            "a range needs ends without a time zone for column 'x' of times without a time zone: "
+            "write 2024-12-31T00:00"
+        )
+        assert "no record can match" in refused(make(with_zone), Winner(local, "x"))
+        assert "no record can match" in refused(make(without), Winner(instants, "x"))
+        assert refused(make(without), Threshold(1, "x", minimum=3)).startswith(
+            "a range of numbers needs a column of numbers, got column 'x' of times"
+        )
 
 
 def test_a_range_needs_numbers() -> None:
@@ -117,7 +166,7 @@ def test_a_range_needs_numbers() -> None:
     for held, values in tables.items():
         for make in (pd.DataFrame, pl.DataFrame, pa.table):
             assert refused(make({"x": values}), question) == (
-                f"a range needs a column of numbers, got 'x' of {held}"
+                f"a range of numbers needs a column of numbers, got column 'x' of {held}"
             )
 
 
@@ -226,9 +275,16 @@ def test_postgresql_refuses_in_one_sentence(postgres_url: str) -> None:
     assert refused(SQLTable(url, "none")) == (
         f"there is no table 'none' in PostgreSQL at {place}/postgres"
     )
-    assert "got 'z' of timestamp" in refused(SQLTable(url, "t"), Winner(["1", "2"], "z"))
+    assert "got 'p' of point" in refused(SQLTable(url, "t"), Winner(["1", "2"], "p"))
+    assert refused(SQLTable(url, "t"), Winner(["red", "green"], "y")) == (
+        "column 'y' holds whole numbers (int4), so no record can match 'red', 'green': "
+        "ask for values such as '3'"
+    )
+    assert refused(SQLTable(url, "t"), Threshold(1, "y", minimum="2024-01-01")) == (
+        "a range of times needs a column of dates or times, got column 'y' of whole numbers"
+    )
     assert refused(SQLTable(url, "t"), Threshold(1, "x", minimum=1)) == (
-        "a range needs a column of numbers, got 'x' of texts"
+        "a range of numbers needs a column of numbers, got column 'x' of texts"
     )
     gone = "postgresql://ann:secret@127.0.0.1:1/town"
     message = refused(SQLTable(gone, "t"))

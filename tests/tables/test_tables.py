@@ -72,12 +72,14 @@ RANGES: list[Any] = [
     Quantile("1/2", [-2, 0, "0.5", 3, 7.25, 10], "whole"),
     Quantile("1/2", [(None, 0), (0, 3), (3, 2**40), (2**40, None)], "whole"),
     Threshold(1, "whole", minimum=2, maximum=7),
-    Threshold(1, "whole", minimum=10**30),
+    Quantile("1/2", [-2, 0, "0.5", 3, 7.25, 10], "whole", closed_ends=True),
+    Threshold(1, "whole", maximum=10**30),
     Quantile("1/2", [0, 0.1, 3, 10], "real"),
     Quantile("1/2", [(None, 0), (0, 2.5), (2.5, None)], "real"),
     Threshold(1, "real", maximum=3),
     Threshold(1, "real", minimum="0.1", maximum=10),
     Quantile("1/2", [0, 0.1, 3, 11], "price"),
+    Quantile("1/2", [0, 0.1, 3, 10.01], "price", closed_ends=True),
 ]
 TYPED: list[Any] = [
     Winner(["3", "2.0", "-1", "red", "2.5", "99999999999999999999", "2147483647"], "whole"),
@@ -89,7 +91,7 @@ TYPED: list[Any] = [
     Winner([str(DAYS[0]), str(DAYS[2]), "yesterday"], "day"),
     Threshold(1, "whole", equals=3),
     Threshold(1, "flag", equals=True),
-    Winner(["red", "green"], "whole"),
+    Winner(["red", "3"], "whole"),
 ]
 ALL = [*TEXTS, *RANGES, *TYPED]
 
@@ -118,7 +120,10 @@ def group_of(value: Any, question: Question) -> int | None:
         elif isinstance(rule, Between):
             low, high = rule.low, rule.high
             if question.column == "single":
-                low, high = (pa.scalar(float(x or 0), pa.float32()).as_py() for x in (low, high))
+                low, high = (
+                    None if end is None else pa.scalar(float(end), pa.float32()).as_py()  # type: ignore[arg-type]
+                    for end in (low, high)
+                )
             value = float(value) if isinstance(value, Decimal) else value
             above = low is None or value >= low
             below = high is None or value < high or (rule.closed and value == high)
@@ -159,6 +164,7 @@ def as_pandas(rows: list[Row], folder: Path) -> Any:
     frame["day"] = frame["day"].astype(object)
     return frame.astype(
         {
+            "choice": "str",
             "single": "float32",
             "price": pd.ArrowDtype(pa.decimal128(10, 2)),
             "flag": "boolean",
@@ -261,8 +267,8 @@ def test_an_empty_text_file_has_no_records(make: Make, tmp_path: Path) -> None:
 
 def test_a_column_without_values_needs_no_type() -> None:
     tables: list[Any] = [
-        pd.DataFrame({"x": []}),
         pd.DataFrame({"x": [None, None]}),
+        pd.DataFrame({"x": pd.Series([None, None], dtype=pd.ArrowDtype(pa.null()))}),
         pd.DataFrame({"x": pd.Series([], dtype=object)}),
         pl.DataFrame({"x": []}),
         pl.LazyFrame({"x": [None]}),
@@ -272,7 +278,7 @@ def test_a_column_without_values_needs_no_type() -> None:
     ]
     for table in tables:
         assert count(table, Winner(["a", "b"], "x")) == {"a": 0, "b": 0}
-        assert count(table, Quantile("1/2", [0, 1, 2], "x")) == {"[0, 1)": 0, "[1, 2)": 0}
+        assert count(table, Quantile("1/2", [0, 1, 2], "x")) == {"< 1": 0, "≥ 1": 0}
 
 
 @pytest.mark.parametrize("make", [*FRAMES, as_parquet])
@@ -296,7 +302,8 @@ def test_whole_numbers_are_exact_at_both_ends(bits: int, signed: bool) -> None:
     type_ = getattr(pa, f"{'' if signed else 'u'}int{bits}")()
     table = pa.table({"x": pa.array([low, low + 1, high - 1, high, high], type_)})
     listed = Winner([str(high), str(high - 1), str(high + 1), str(low), str(low - 1)], "x")
-    bins = Quantile("1/2", [low - 1, low + 1, high - 1, high, high + 1, high + 5], "x")
+    edges = [low - 1, low + 1, high - 1, high, high + 1, high + 5]
+    bins = Quantile("1/2", edges, "x", closed_ends=True)
     for frame in (table, pl.from_arrow(table), table.to_pandas(), duckdb.from_arrow(table)):
         assert list(count(frame, listed).values()) == [2, 1, 0, 1, 0]
         assert list(count(frame, bins).values()) == [1, 1, 1, 2, 0]
@@ -310,7 +317,8 @@ def test_many_answers_and_many_bins(tmp_path: Path) -> None:
     each = [numbers.count(i) for i in range(600)]
     for frame in (table, pl.from_arrow(table), table.to_pandas(), tmp_path / "x.parquet"):
         assert list(count(frame, Winner([str(i) for i in range(600)], "x")).values()) == each
-        assert list(count(frame, Quantile("1/2", range(601), "x")).values()) == each
+        bins = Quantile("1/2", range(601), "x", closed_ends=True)
+        assert list(count(frame, bins).values()) == [*each[:-1], each[-1] + numbers.count(600)]
 
 
 def test_parquet_statistics_that_leave_nan_out_do_not_count_it(tmp_path: Path) -> None:

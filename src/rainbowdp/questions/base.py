@@ -27,16 +27,13 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Protocol, SupportsIndex, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.numeric.quantity import Number, exact
+from rainbowdp.questions.ends import End, GivenEnd, Kind, end, kind_of, shown
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
-
-_EXACT_IN_A_FLOAT = 1 << 53
 
 
 @dataclass(frozen=True)
@@ -53,28 +50,41 @@ class Equals:
         return f"is {self.value!r}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Between:
     """A record belongs to the group when low ≤ value < high, or ≤ high where it is ``closed``.
 
-    An end that is ``None`` is open.
+    Both ends are numbers, or both are dates or times; one that is ``None`` is open.
 
     >>> str(Between(0, 10)), str(Between(None, 10, closed=True)), str(Between(50, None))
     ('[0, 10)', '≤ 10', '≥ 50')
+    >>> str(Between("2024-01-01", "2024-07-01T12:00"))
+    '[2024-01-01, 2024-07-01 12:00)'
     """
 
-    low: int | float | None
-    high: int | float | None
+    low: End | None
+    high: End | None
     closed: bool = False
 
+    def __init__(self, low: GivenEnd | None, high: GivenEnd | None, closed: bool = False) -> None:
+        ends = [None if given is None else end(given, "an end") for given in (low, high)]
+        kind_of(*ends)
+        for name, value in zip(("low", "high", "closed"), (*ends, closed), strict=True):
+            object.__setattr__(self, name, value)
+
+    @property
+    def kind(self) -> Kind:
+        """What the ends are."""
+        return kind_of(self.low, self.high)
+
     def __str__(self) -> str:
-        if self.low is None and self.high is None:
-            return "any number"
         if self.low is None:
-            return f"{'≤' if self.closed else '<'} {self.high}"
+            if self.high is None:
+                return "any number"
+            return f"{'≤' if self.closed else '<'} {shown(self.high)}"
         if self.high is None:
-            return f"≥ {self.low}"
-        return f"[{self.low}, {self.high}{']' if self.closed else ')'}"
+            return f"≥ {shown(self.low)}"
+        return f"[{shown(self.low)}, {shown(self.high)}{']' if self.closed else ')'}"
 
 
 Group: TypeAlias = tuple[str, Equals | Between]
@@ -276,23 +286,6 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
         else:
             found[name] = whole(count, f"the count of {name!r}", 0)
     return found
-
-
-def number(value: Number, what: str) -> int | float:
-    """An end of a range: a whole number as itself, any other as the nearest float.
-
-    >>> number("0.5", "a bin edge"), number(10.0, "a bin edge")
-    (0.5, 10)
-    """
-    fraction: Fraction = exact(value, what, InvalidQuestion)
-    if fraction.denominator == 1 and (
-        abs(fraction.numerator) <= _EXACT_IN_A_FLOAT or not isinstance(value, float)
-    ):
-        return fraction.numerator
-    try:
-        return float(fraction)
-    except OverflowError:
-        raise InvalidQuestion(f"{what} must fit a 64-bit float, got {value!r}") from None
 
 
 def _listed(names: Sequence[str]) -> str:

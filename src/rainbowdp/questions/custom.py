@@ -17,6 +17,7 @@ from rainbowdp.questions.base import (
     checked_person,
     whole,
 )
+from rainbowdp.questions.ends import described, kind_of, less
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 
@@ -164,7 +165,7 @@ class Custom:
 def _described(rule: Equals | Between) -> dict[str, Any]:
     if isinstance(rule, Equals):
         return {"equals": rule.value}
-    return {"low": rule.low, "high": rule.high, "closed": rule.closed}
+    return {"low": described(rule.low), "high": described(rule.high), "closed": rule.closed}
 
 
 def _checked_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
@@ -185,6 +186,8 @@ def _checked_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
         raise InvalidQuestion(f"groups must have different names, got {twice[0]!r} twice")
     if len({type(rule) for _, rule in listed}) > 1:
         raise InvalidQuestion("groups must be all Equals or all Between, got both")
+    ranges = [rule for _, rule in listed if isinstance(rule, Between)]
+    kind_of(*(end for rule in ranges for end in (rule.low, rule.high)))
     for i, (name, rule) in enumerate(listed):
         for other, another in listed[:i]:
             if _share(rule, another):
@@ -204,4 +207,4 @@ def _share(one: Equals | Between, other: Equals | Between) -> bool:
 def _ends_before(one: Between, other: Between) -> bool:
     if one.high is None or other.low is None:
         return False
-    return one.high < other.low or (one.high == other.low and not one.closed)
+    return less(one.high, other.low) or (one.high == other.low and not one.closed)

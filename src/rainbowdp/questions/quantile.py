@@ -11,21 +11,26 @@ from typing import Any, SupportsIndex, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number, exact
-from rainbowdp.questions.base import Between, CountQuestion, Group, checked_counts, number
+from rainbowdp.questions.base import Between, CountQuestion, Group, checked_counts
+from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less
 from rainbowdp.questions.relations import Neighbors, PersonRule
 
-End: TypeAlias = int | float | None
-Bin: TypeAlias = tuple[End, End]
+Bin: TypeAlias = tuple[End | None, End | None]
+_INFINITE = ("inf", "infinity")
 
 
 @dataclass(frozen=True, init=False)
 class Quantile(CountQuestion):
     """Which of the listed bins holds the q-quantile?
 
-    ``bins`` are edges, ``[0, 10, 20, 50]``, or pairs (low, high) with ``None`` for an open
-    end: ``[(None, 10), (10, 20), (20, None)]``. A bin holds low ≤ x < high; bins rise, do
-    not overlap and leave no gap. ``q`` is taken exactly, so write ``"0.9"`` rather than 0.9,
-    which is a little more than nine tenths. Values outside all bins are not counted.
+    ``bins`` are edges, ``[0, 10, 20, 50]``, or pairs (low, high): numbers, or dates and times. A
+    bin holds low ≤ x < high; bins rise, do not overlap and leave no gap. ``q`` is taken exactly,
+    so write ``"0.9"`` rather than 0.9, which is a little more than nine tenths.
+
+    No value falls beside the bins: the first and the last are open, ``< 10`` and ``≥ 20``,
+    wherever the outer edges are, and ``None``, -inf or inf may stand for these. With
+    ``closed_ends`` an outer edge that is given ends its bin, ``[0, 10)`` and ``[20, 50]`` with 50
+    included, and values beyond it are not counted.
 
     With N counted records and rank r = max(1, ⌈qN⌉) the answer is the first bin whose
     cumulative count C_j reaches r; of an empty table it is the first bin.
@@ -39,20 +44,24 @@ class Quantile(CountQuestion):
 
     Cost: O(q) for q bins, whatever the counts.
 
-    >>> Quantile("1/2", [0, 10, 20, 50]).margins({"[0, 10)": 4, "[10, 20)": 1, "[20, 50)": 2})
-    {'[0, 10)': 0, '[10, 20)': 1, '[20, 50)': 2}
+    >>> Quantile("1/2", [0, 10, 20, 50]).margins({"< 10": 4, "[10, 20)": 1, "≥ 20": 2})
+    {'< 10': 0, '[10, 20)': 1, '≥ 20': 2}
+    >>> Quantile("1/2", ["2024-01-01", "2024-04-01", "2024-07-01"], closed_ends=True).answers
+    ('[2024-01-01, 2024-04-01)', '[2024-04-01, 2024-07-01]')
     """
 
     q: Fraction
     bins: tuple[Bin, ...]
+    closed_ends: bool  # that the first bin has a low end, or the last a high one
     answers: tuple[str, ...] = field(init=False)  # the names of the bins
 
     def __init__(
         self,
         q: Number,
-        bins: Iterable[Number | Sequence[Number | None]],
+        bins: Iterable[GivenEnd | Sequence[GivenEnd | None] | None],
         column: str | None = None,
         *,
+        closed_ends: bool = False,
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
@@ -61,17 +70,16 @@ class Quantile(CountQuestion):
         share = exact(q, "q", InvalidQuestion)
         if not 0 < share < 1:
             raise InvalidQuestion(f"q must be strictly between 0 and 1, got q={q}")
-        checked = _checked_bins(bins)
-        names = [str(Between(*ends)) for ends in checked]
+        checked = _checked_bins(bins, closed_ends)
+        closed = checked[0][0] is not None or checked[-1][1] is not None
+        names = [str(rule) for rule in _ranges(checked)]
         self._set_shared(names, column, neighbors, person, rows_per_person, person_rule)
-        self._set(q=share, bins=checked)
+        self._set(q=share, bins=checked, closed_ends=closed)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """One group for each bin, named as its answer."""
-        return tuple(
-            (name, Between(*ends)) for name, ends in zip(self.answers, self.bins, strict=True)
-        )
+        return tuple(zip(self.answers, _ranges(self.bins), strict=True))
 
     def leads(self, counts: Mapping[str, SupportsIndex], /) -> tuple[int, ...]:
         """The count below each edge between two bins less the rank ⌈qN⌉.
@@ -82,7 +90,7 @@ class Quantile(CountQuestion):
         raises the rank, all edges below it.
 
         >>> halves = Quantile("1/2", [0, 10, 20, 50])
-        >>> halves.leads({"[0, 10)": 4, "[10, 20)": 1, "[20, 50)": 2})
+        >>> halves.leads({"< 10": 4, "[10, 20)": 1, "≥ 20": 2})
         (0, 1)
         """
         checked = checked_counts(counts, [name for name, _ in self.groups])
@@ -90,7 +98,12 @@ class Quantile(CountQuestion):
         return tuple(below - rank for below in list(accumulate(checked.values()))[:-1])
 
     def _parameters(self) -> dict[str, Any]:
-        return {"kind": "quantile", "q": str(self.q), "bins": [list(ends) for ends in self.bins]}
+        return {
+            "kind": "quantile",
+            "q": str(self.q),
+            "bins": [[described(low), described(high)] for low, high in self.bins],
+            "closed_ends": self.closed_ends,
+        }
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
         total = sum(counts)
@@ -139,8 +152,17 @@ def _from_above(q: Fraction, left: int, own: int, right: int) -> int:
     return first + max(0, gap // max(p, d - p) + 1)
 
 
-def _checked_bins(bins: Iterable[Number | Sequence[Number | None]]) -> tuple[Bin, ...]:
-    """Bins as pairs that rise, touch and do not overlap."""
+def _ranges(bins: Sequence[Bin]) -> list[Between]:
+    """What each bin holds: the last one its high end too."""
+    last = len(bins) - 1
+    return [
+        Between(low, high, closed=place == last and high is not None)
+        for place, (low, high) in enumerate(bins)
+    ]
+
+
+def _checked_bins(bins: Iterable[Any], closed_ends: bool) -> tuple[Bin, ...]:
+    """Bins as pairs that rise, touch and do not overlap, the outer ones open unless closed."""
     rule = "bins must be rising edges or pairs (low, high)"
     if isinstance(bins, str) or not isinstance(bins, Iterable):
         raise InvalidQuestion(f"{rule}, got bins={bins!r}")
@@ -148,37 +170,49 @@ def _checked_bins(bins: Iterable[Number | Sequence[Number | None]]) -> tuple[Bin
     pairs = [isinstance(item, Sequence) and not isinstance(item, str) for item in given]
     if any(pairs) and not all(pairs):
         raise InvalidQuestion(f"{rule}, got both: {given!r}")
-    found = tuple(_checked_bin(ends) for ends in (given if any(pairs) else pairwise(given)))
+    found = [_checked_bin(ends) for ends in (given if any(pairs) else pairwise(given))]
     if len(found) < 2:
-        raise InvalidQuestion(f"a quantile needs at least two bins, got bins={given!r}")
+        raise InvalidQuestion(
+            f"a quantile needs at least two bins, got bins={given!r}; "
+            "to split at 5 and 10 write [None, 5, 10, None]"
+        )
+    kind_of(*(edge for ends in found for edge in ends))
+    for low, high in found:
+        if low is not None and high is not None and not less(low, high):
+            raise InvalidQuestion(f"a bin must have low < high, got {Between(low, high)}")
     for one, other in pairwise(found):
         _check_touching(one, other)
-    return found
+    if not closed_ends:
+        found[0] = None, found[0][1]
+        found[-1] = found[-1][0], None
+    return tuple(found)
 
 
 def _checked_bin(ends: object) -> Bin:
-    """One bin with low < high."""
+    """The two ends of a bin; the low one may be -inf and the high one inf."""
     if not isinstance(ends, Sequence) or len(ends) != 2:
         raise InvalidQuestion(f"a bin must be a pair (low, high), got {ends!r}")
-    low, high = (None if end is None else number(end, "a bin edge") for end in ends)
-    if low is not None and high is not None and low >= high:
-        raise InvalidQuestion(f"a bin must have low < high, got {Between(low, high)}")
-    return low, high
+    low, high = ends
+    return _edge(low, "-"), _edge(high, "")
+
+
+def _edge(given: Any, sign: str) -> End | None:
+    if given is None or str(given).strip().lower() in {sign + word for word in _INFINITE}:
+        return None
+    return end(given, "a bin edge")
 
 
 def _check_touching(one: Bin, other: Bin) -> None:
     """Raise unless ``other`` begins where ``one`` ends."""
-    end, start = one[1], other[0]
-    if end is not None and end == start:
+    ends, starts = one[1], other[0]
+    if ends is not None and ends == starts:
         return
-    shown = f"{Between(*one)} and {Between(*other)}"
-    if end is None or start is None or start < end:
-        backwards = one[0] is not None and other[1] is not None and other[1] <= one[0]
+    got = f"{Between(*one)} and {Between(*other)}"
+    if ends is None or starts is None or less(starts, ends):
+        backwards = one[0] is not None and other[1] is not None and not less(one[0], other[1])
         raise InvalidQuestion(
-            f"bins must be listed in rising order, got {shown}"
+            f"bins must be listed in rising order, got {got}"
             if backwards
-            else f"bins must not overlap, got {shown}: let one begin where the other ends"
+            else f"bins must not overlap, got {got}: let one begin where the other ends"
         )
-    raise InvalidQuestion(
-        f"bins must leave no gap, got {shown}: let one begin where the other ends"
-    )
+    raise InvalidQuestion(f"bins must leave no gap, got {got}: let one begin where the other ends")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.numeric.quantity import Number
-from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, number, whole
+from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, whole
+from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less, shown
 from rainbowdp.questions.relations import Neighbors, PersonRule
 
 MATCHING = "matching"
@@ -20,7 +21,8 @@ class Threshold(CountQuestion):
     """Is the number n of matching records at least T?
 
     A record matches when its value in ``column`` equals ``equals``, or lies between ``minimum``
-    and ``maximum``, both included. Without a column the count is given: ``{"matching": n}``.
+    and ``maximum``, both included: numbers, or dates and times. Without a column the count is
+    given: ``{"matching": n}``.
 
     Either relation changes n by at most one, and any n can be reached, so the margins are
     λ_no = n − T + 1 where the answer is yes and λ_yes = T − n where it is no.
@@ -31,17 +33,17 @@ class Threshold(CountQuestion):
 
     at_least: int
     equals: str | None
-    minimum: int | float | None
-    maximum: int | float | None
+    minimum: End | None
+    maximum: End | None
 
     def __init__(
         self,
         at_least: int,
         column: str | None = None,
         *,
-        equals: str | float | None = None,
-        minimum: Number | None = None,
-        maximum: Number | None = None,
+        equals: str | float | date | None = None,
+        minimum: GivenEnd | None = None,
+        maximum: GivenEnd | None = None,
         answers: Iterable[str] = ("yes", "no"),
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
@@ -52,8 +54,8 @@ class Threshold(CountQuestion):
         self._set(
             at_least=whole(at_least, "at_least", 1),
             equals=_spelled(equals),
-            minimum=None if minimum is None else number(minimum, "minimum"),
-            maximum=None if maximum is None else number(maximum, "maximum"),
+            minimum=None if minimum is None else end(minimum, "minimum"),
+            maximum=None if maximum is None else end(maximum, "maximum"),
         )
         if len(self.answers) != 2:
             raise InvalidQuestion(
@@ -72,10 +74,12 @@ class Threshold(CountQuestion):
             raise InvalidQuestion(
                 f"equals= stands alone, got {', '.join(given)}: leave out one or the other"
             )
-        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+        kind_of(self.minimum, self.maximum)
+        low, high = self.minimum, self.maximum
+        if low is not None and high is not None and less(high, low):
             raise InvalidQuestion(
-                f"minimum must not be above maximum, got minimum={self.minimum} and "
-                f"maximum={self.maximum}"
+                f"minimum must not be above maximum, got minimum={shown(low)} and "
+                f"maximum={shown(high)}"
             )
 
     @cached_property
@@ -91,8 +95,8 @@ class Threshold(CountQuestion):
             "answers": list(self.answers),
             "at_least": self.at_least,
             "equals": self.equals,
-            "minimum": self.minimum,
-            "maximum": self.maximum,
+            "minimum": described(self.minimum),
+            "maximum": described(self.maximum),
         }
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
@@ -101,7 +105,7 @@ class Threshold(CountQuestion):
         return [max(0, missing), max(0, 1 - missing)]
 
 
-def _spelled(value: str | float | None) -> str | None:
+def _spelled(value: str | float | date | None) -> str | None:
     """The value to match as a text: ``True`` is "true", 3 is "3"."""
     if value is None:
         return None

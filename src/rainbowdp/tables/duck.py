@@ -8,27 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from datetime import date
-from typing import TYPE_CHECKING, Any, TypeAlias
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
+from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
 from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
 from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.people import People, no_identity
 from rainbowdp.tables.query import Dialect, Source, counting, counting_people
-from rainbowdp.tables.values import (
-    DATES,
-    TEXT,
-    TRUTHS,
-    Held,
-    Real,
-    check_columns,
-    integers,
-    matches,
-    not_countable,
-    numbered,
-)
+from rainbowdp.tables.values import check_columns, matches, not_countable, numbered, spelled
 
 if TYPE_CHECKING:
     import duckdb
@@ -39,8 +31,12 @@ Run: TypeAlias = Callable[[str], Rows]
 _LOOKED_AT = 4_000  # rows whose different values decide between two queries
 _FEW = 3_980  # more, and nearly every row has a value of its own
 _POLL = 0.1  # seconds between two looks at the progress
-_INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
+_INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _FLOATS = ("FLOAT", "DOUBLE")
+_WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
+_NANOSECONDS = {"TIMESTAMP_NS": Kind.TIMES, "TIMESTAMPTZ_NS": Kind.INSTANTS}
+_FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # of 64 bits of nanoseconds
+_LAST = datetime(2262, 4, 11, 23, 47, 16, 854_775)
 _VIEW = "rainbowdp_counted"
 # Not isnan: DuckDB takes it for false by Parquet statistics, which leave NaN out (issue 25521).
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
@@ -119,26 +115,25 @@ def count_in(
     """
     check_columns(question, list(types), public=not texts)
     assert question.column is not None
-    column, type_ = quoted(question.column, '"'), types[question.column]
-    ranges = isinstance(question.groups[0][1], Between)
-    if texts and ranges:  # trim keeps DuckDB from reading the file as numbers, failing at a text
-        column, type_ = f"TRY_CAST(trim({column}) AS DOUBLE)", "DOUBLE"
-    held, cast = _held(type_, ranges, question)
-    found = matches(question, held)
+    column = quoted(question.column, '"')
+    person = None if question.person is None else _person(question.person, types[question.person])
+    read = _spelled(question) if texts else None
+    read = _read(types[question.column], question) if read is None else read
+    if read is None:
+        return numbered(question, [])
+    found = matches(question, read.held, "text file" if texts else types[question.column])
     source = Source(
         table,
-        column if cast is None else f"CAST({column} AS {cast})",
-        _NUMBER if isinstance(held, Real) and not ours else None,
-        None if question.person is None else _person(question.person, types[question.person]),
+        read.sql.format(column),
+        _NUMBER if isinstance(read.held, Real) and not ours else None,
+        person,
     )
-    if not found:
-        return numbered(question, [])
+    literal = partial(_literal, read.type_)
     if question.person is not None:
-        people = People.of(question, key)
-        query = counting_people(source, found, _literal, people, _DIALECT)
+        query = counting_people(source, found, literal, People.of(question, key), _DIALECT)
     else:
         few = look is not None and len(found) > 1 and _has_few(source, look)
-        query = counting(source, found, _literal, few)
+        query = counting(source, found, literal, few)
     return numbered(question, run(query))
 
 
@@ -160,36 +155,67 @@ def _person(name: str, type_: str) -> str:
     raise no_identity(name, type_, floats=False)
 
 
-def _held(type_: str, ranges: bool, question: Question) -> tuple[Held, str | None]:
-    """What a column of a type holds, and the type to cast it to where need be."""
+class _Read(NamedTuple):
+    """What a column holds, how to read it, and the type of values to compare with."""
+
+    held: Held
+    sql: str = "{}"
+    type_: str | None = None
+
+
+def _spelled(question: Question) -> _Read | None:
+    """How a range reads a column of a text file; a text that spells no such thing is null.
+
+    ``trim`` keeps DuckDB from reading the file as numbers, failing at a text.
+    """
+    rule = question.groups[0][1]
+    if not isinstance(rule, Between):
+        return None
+    if rule.kind == Kind.NUMBERS:
+        return _Read(Real(64), "TRY_CAST(trim({}) AS DOUBLE)", "DOUBLE")
+    texts, type_ = (
+        (WITH_ZONE, _WITH_ZONE) if rule.kind == Kind.INSTANTS else (WITHOUT_ZONE, "TIMESTAMP")
+    )
+    pattern = quoted(texts, "'").replace("{", "{{").replace("}", "}}")
+    text, test = "trim({0})", f"regexp_full_match(trim({{0}}), {pattern})"
+    return _Read(Times(rule.kind), f"CASE WHEN {test} THEN TRY_CAST({text} AS {type_}) END", type_)
+
+
+def _read(type_: str, question: Question) -> _Read | None:
+    """How to read a column of a type; ``None`` if it is the type of no values."""
     if (bits := _INTEGERS.get(type_.removeprefix("U"))) is not None:
-        return integers(bits, signed=not type_.startswith("U")), None
-    if type_ in ("HUGEINT", "UHUGEINT") or type_.startswith("DECIMAL"):
-        return Real(64), "DOUBLE"
+        return _Read(integers(bits, signed=not type_.startswith("U")), type_=type_)
+    if type_.startswith("DECIMAL("):
+        digits, scale = map(int, type_.removeprefix("DECIMAL(").removesuffix(")").split(","))
+        return _Read(Fixed(digits, scale), type_=type_)
     if type_ in _FLOATS:
-        return Real(64 if type_ == "DOUBLE" else 32), None if type_ == "DOUBLE" else "DOUBLE"
-    if type_ == '"NULL"':  # a column without any value
-        return (Real(64), "DOUBLE") if ranges else (TEXT, "VARCHAR")
+        return _Read(Real(64 if type_ == "DOUBLE" else 32), "CAST({} AS DOUBLE)", "DOUBLE")
     if type_ == "BOOLEAN":
-        return TRUTHS, None
+        return _Read(TRUTHS)
     if type_ == "DATE":
-        return DATES, None
+        return _Read(DATES, type_=type_)
+    if type_ in ("TIMESTAMP", _WITH_ZONE):
+        return _Read(Times(Kind.TIMES if type_ == "TIMESTAMP" else Kind.INSTANTS), type_=type_)
+    if type_ in ("TIMESTAMP_S", "TIMESTAMP_MS"):  # some are too far away for microseconds
+        return _Read(Times(Kind.TIMES), "TRY_CAST({} AS TIMESTAMP)", "TIMESTAMP")
+    if type_ in _NANOSECONDS:
+        return _Read(Times(_NANOSECONDS[type_], _FIRST, _LAST), type_=type_)
     if type_ == "VARCHAR":
-        return TEXT, None
+        return _Read(TEXT)
     if type_ == "UUID" or type_.startswith("ENUM"):
-        return TEXT, "VARCHAR"
+        return _Read(TEXT, "CAST({} AS VARCHAR)")
+    if type_ == '"NULL"':
+        return None
     raise not_countable(question, type_)
 
 
-def _literal(value: Any) -> str:
-    """A value in DuckDB's SQL."""
+def _literal(type_: str | None, value: Any) -> str:
+    """A value in DuckDB's SQL, of the type to compare with if it does not say it itself."""
     if isinstance(value, str):
         return quoted(value, "'")
-    if isinstance(value, date):
-        return f"DATE '{value.isoformat()}'"
-    if isinstance(value, float):
-        return f"CAST('{value!r}' AS DOUBLE)"
-    return str(value)  # whole numbers, True and False
+    if type_ is None:
+        return str(value)  # True and False
+    return f"CAST('{spelled(value)}' AS {type_})"
 
 
 def _has_few(source: Source, run: Run) -> bool:

@@ -11,22 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Between, Question
+from rainbowdp.questions import Question
+from rainbowdp.tables.columns import comparable
 from rainbowdp.tables.frame_people import identified
+from rainbowdp.tables.held import Range
 from rainbowdp.tables.people import People
-from rainbowdp.tables.values import (
-    DATES,
-    TEXT,
-    TRUTHS,
-    Held,
-    Range,
-    Real,
-    check_columns,
-    integers,
-    matches,
-    not_countable,
-    numbered,
-)
+from rainbowdp.tables.values import check_columns, numbered
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -73,14 +63,13 @@ def _count(
         columns["weight"] = nw.col(weight)
     frame = frame.select(**columns)
     who = None if question.person is None else identified(frame, question.person)
-    held, frame = _held(frame if who is None else who.frame, question)
-    found = matches(question, held)
+    found, frame = comparable(frame if who is None else who.frame, question)
     if not found:
         return numbered(question, [])
     value, person = nw.col("value"), [name for name in columns if name == "person"]
     records = nw.len() if weight is None else nw.col("weight").sum()
     if isinstance(found, dict):
-        zeros = [-0.0] if isinstance(held, Real) and 0.0 in found else []  # Arrow tells them apart
+        zeros = [-0.0] if any(known == 0.0 and isinstance(known, float) for known in found) else []
         frame = frame.filter(value.is_in([*found, *zeros]))
         frame = frame.group_by("value", *person).agg(records=records)
         frame = frame.select(*person, "records", number=_listed(value, found))
@@ -103,43 +92,6 @@ def _rows(frame: nw.LazyFrame[Any]) -> Iterable[Sequence[Any]]:
         rows: Iterable[Sequence[Any]] = frame.to_native().collect()
         return rows
     return frame.collect().rows()
-
-
-def _held(frame: nw.LazyFrame[Any], question: Question) -> tuple[Held, nw.LazyFrame[Any]]:
-    """What the column ``value`` holds, and the frame with it cast to that where need be."""
-    import narwhals as nw
-
-    dtype = frame.collect_schema()["value"]
-    ranges = isinstance(question.groups[0][1], Between)
-    if isinstance(dtype, nw.String) and ranges and _all_null(frame):
-        dtype = nw.Unknown()
-    held: Held
-    if dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128):
-        name = str(dtype)
-        return integers(int(name.lstrip("UInt")), signed=name.startswith("I")), frame
-    if isinstance(dtype, nw.Boolean):
-        return TRUTHS, frame
-    if isinstance(dtype, nw.Date):
-        return DATES, frame
-    cast: type[nw.String] | type[nw.Float64]
-    if dtype.is_numeric() or (isinstance(dtype, nw.Unknown) and ranges):
-        held, cast = Real(32 if isinstance(dtype, nw.Float32) else 64), nw.Float64
-    elif isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Unknown):
-        held, cast = TEXT, nw.String
-    else:
-        raise not_countable(question, dtype)
-    if dtype != cast:
-        frame = frame.with_columns(nw.col("value").cast(cast()))
-    return held, frame
-
-
-def _all_null(frame: nw.LazyFrame[Any]) -> bool:
-    """Whether a pandas column has no value, and so no type: such a one may stand for numbers."""
-    import narwhals as nw
-
-    if not frame.implementation.is_pandas_like():
-        return False
-    return bool(frame.select(nw.col("value").is_null().all()).collect().item())
 
 
 def _listed(value: nw.Expr, found: Mapping[Any, int]) -> nw.Expr:

@@ -6,22 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
 from rainbowdp.questions import Question
+from rainbowdp.questions.ends import Kind
 from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.held import DATES, DECIMALS, TEXT, TRUTHS, Held, Real, Times, integers
 from rainbowdp.tables.named import NamedTable, shielded
 from rainbowdp.tables.people import People, no_identity
 from rainbowdp.tables.query import Dialect, Source, counting, counting_people
-from rainbowdp.tables.values import (
-    DATES,
-    TEXT,
-    TRUTHS,
-    Held,
-    Real,
-    check_columns,
-    integers,
-    matches,
-    not_countable,
-    numbered,
-)
+from rainbowdp.tables.values import check_columns, matches, not_countable, numbered, spelled
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -114,21 +105,21 @@ def _count(
         raise UnreadableTable(f"there is no table {name!r} in PostgreSQL at {place}")
     check_columns(question, list(types))
     assert question.column is not None
-    held, compared = _held(types[question.column], question)
-    found = matches(question, held)
+    type_ = types[question.column]
+    held, compared, cast = _held(type_, question)
+    found = matches(question, held, type_)
     rows = Source(
         name.quoted().replace("%", "%%"),
         compared.format(_name(question.column)),
-        _NUMBER if isinstance(held, Real) else None,
+        _NUMBER if type_ in _REALS else None,
         None if question.person is None else _person(question.person, types[question.person]),
     )
-    if not found:
-        return numbered(question, [])
     values: dict[str, Any] = {}
 
     def bound(value: Any) -> str:
-        values[f"v{len(values)}"] = value
-        return f"%(v{len(values) - 1})s"
+        name = f"v{len(values)}"
+        values[name] = value if cast is None else spelled(value)
+        return f"%({name})s" if cast is None else f"CAST(%({name})s AS {cast})"
 
     if question.person is None:
         query = counting(rows, found, bound)
@@ -158,16 +149,20 @@ def _name(name: str) -> str:
     return quoted(name, '"').replace("%", "%%")
 
 
-def _held(type_: str, question: Question) -> tuple[Held, str]:
-    """What a column of a type holds, and how to compare it."""
+def _held(type_: str, question: Question) -> tuple[Held, str, str | None]:
+    """What a column of a type holds, how to read it, and the type of values to compare with."""
     if type_ in ("int2", "int4", "int8"):
-        return integers(64), "{}"
-    if type_ in _REALS:
-        return Real(32 if type_ == "float4" else 64), "CAST({} AS double precision)"
+        return integers(8 * int(type_.removeprefix("int"))), "{}", None
+    if type_ in ("float4", "float8"):
+        return Real(32 if type_ == "float4" else 64), "CAST({} AS double precision)", None
+    if type_ == "numeric":  # some have no float, and casting one of these would fail
+        return DECIMALS, "{}", type_
     if type_ == "bool":
-        return TRUTHS, "{}"
+        return TRUTHS, "{}", None
     if type_ == "date":
-        return DATES, "{}"
+        return DATES, "{}", type_
+    if type_ in ("timestamp", "timestamptz"):
+        return Times(Kind.TIMES if type_ == "timestamp" else Kind.INSTANTS), "{}", type_
     if type_ in _TEXTS:
-        return TEXT, 'CAST({} AS text) COLLATE "C"'  # equal means the same letters
+        return TEXT, 'CAST({} AS text) COLLATE "C"', None  # equal means the same letters
     raise not_countable(question, type_)

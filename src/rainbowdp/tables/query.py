@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from rainbowdp.tables.held import Range
 from rainbowdp.tables.people import People
-from rainbowdp.tables.values import Matches, Range
+from rainbowdp.tables.values import Matches
 
 Literal: TypeAlias = Callable[[Any], str]  # a value as SQL
 

@@ -18,20 +18,11 @@ from typing import TYPE_CHECKING, Any
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
 from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Held, Real, integers
 from rainbowdp.tables.named import NamedTable, shielded
 from rainbowdp.tables.people import People, no_identity
 from rainbowdp.tables.query import Dialect, Source, counting, counting_people
-from rainbowdp.tables.values import (
-    DATES,
-    TEXT,
-    TRUTHS,
-    Held,
-    Real,
-    check_columns,
-    integers,
-    matches,
-    numbered,
-)
+from rainbowdp.tables.values import check_columns, matches, not_countable, numbered
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -111,19 +102,17 @@ def _count(
     check_columns(question, list(types))
     assert question.column is not None
     held, value = _held(types[question.column], question)
-    found = matches(question, held)
+    found = matches(question, held, types[question.column] or "of no declared type")
     source = Source(
         table.quoted(),
         value.format(_name(question.column)),
         None,
         None if question.person is None else _person(question.person, types[question.person]),
     )
-    if not found:
-        return numbered(question, [])
     values: list[Any] = []
 
     def bound(value: Any) -> str:
-        values.append(value.isoformat() if isinstance(value, date) else value)
+        values.append(_spelled_day(value) if held is DATES else value)
         return f"?{len(values)}"
 
     if question.person is None:
@@ -136,6 +125,13 @@ def _count(
 
 def _name(name: str) -> str:
     return quoted(name, '"')
+
+
+def _spelled_day(value: date | float) -> str:
+    """A day as text, which sorts as days do, or a text before or after all days."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return "" if value < 0 else "~"
 
 
 def _person(name: str, declared: str) -> str:
@@ -151,7 +147,9 @@ def _held(declared: str, question: Question) -> tuple[Held, str]:
     if kind in ("BOOL", "BOOLEAN"):
         return TRUTHS, "CASE WHEN typeof({0}) = 'integer' THEN {0} END"
     if kind == "DATE":
-        return DATES, "CASE WHEN typeof({0}) = 'text' THEN {0} END"
+        return DATES, "CASE WHEN typeof({0}) = 'text' AND date({0}) = {0} THEN {0} END"
+    if kind in ("DATETIME", "TIMESTAMP"):  # numbers or texts of several forms
+        raise not_countable(question, declared)
     if affinity == "INTEGER":
         return integers(64), "CASE WHEN typeof({0}) = 'integer' THEN {0} END"
     if affinity == "TEXT":

@@ -1,151 +1,42 @@
-"""How the texts and numbers of a question meet the values that a column holds.
+"""How the texts, numbers and times of a question meet the values that a column holds.
 
-Only the type of the column decides, never what is in it.
+The declared type of the column decides, never what is in it, so that no record changes how another
+is read. The rules, the same in every engine:
+
+=====================  =============================================================================
+texts                  exactly the same letters: case and spaces matter, and "3" is not "3.0"
+truth values           "true" and "false", in capitals or not
+whole numbers          any spelling of the number: "1", "1.0" and "1e0" are one; compared exactly
+decimals               the same, exactly; an end of 0.1 is one tenth
+floats                 the nearest float of the column's width: "0.1" is the float written 0.1
+dates                  "2024-12-31"; a date is its midnight
+times without a zone   "2024-12-31 23:59:59.5"; "2024-12-31" is midnight
+times with a zone      instants: "2024-12-31 23:59Z" or "2024-12-31T23:59+02:00"
+=====================  =============================================================================
+
+A column of Python objects (pandas' ``object``) declares nothing, and each value is compared by its
+own type. The columns of text files are texts; for a range, a text that spells a number or a time is
+that. Nulls and NaN are never counted. Infinity lies in a range that is open on its side.
+
+A range of numbers needs a column of numbers; a range of times one of dates or times, with a time
+zone where the ends have one. ``matches`` refuses what no value of a column can be.
 """
 
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal, InvalidOperation
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from decimal import Decimal
+from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion, UnreadableTable
 from rainbowdp.questions import Between, Equals, Question
+from rainbowdp.questions.ends import Kind
+from rainbowdp.tables.held import Held, Range
 
-_MOST_DIGITS = 40  # more than any whole number a column can hold
-
-
-class Range(NamedTuple):
-    """The numbers of one group: low ≤ value < high, or ≤ high where it is closed.
-
-    Both ends are always there, so NaN lies in no range of an engine that takes it for unequal
-    to everything, nor of one that puts it above infinity.
-    """
-
-    low: int | float
-    high: int | float
-    closed: bool
-    group: int
-
+_SHOWN = 6  # answers in a message
 
 Matches: TypeAlias = dict[Any, int] | list[Range]  # the group of each listed value, or the ranges
-
-
-class Held(Protocol):
-    """What a column holds."""
-
-    @property
-    def name(self) -> str:
-        """What it holds, in a word."""
-
-    def value(self, text: str) -> object:
-        """The value that a text spells in such a column; ``None`` if there is none."""
-
-
-@dataclass(frozen=True)
-class _Text:
-    name: str = "texts"
-
-    def value(self, text: str) -> object:
-        """The text itself."""
-        return text
-
-
-@dataclass(frozen=True)
-class _Truths:
-    name: str = "truth values"
-
-    def value(self, text: str) -> object:
-        """True or False, in capitals or not."""
-        return {"true": True, "false": False}.get(text.lower())
-
-
-@dataclass(frozen=True)
-class _Dates:
-    name: str = "dates"
-
-    def value(self, text: str) -> object:
-        """The day of 2024-12-31."""
-        try:
-            return date.fromisoformat(text)
-        except ValueError:
-            return None
-
-
-TEXT = _Text()
-TRUTHS = _Truths()
-DATES = _Dates()
-
-
-@dataclass(frozen=True)
-class Whole:
-    """Whole numbers from ``low`` to ``high``.
-
-    >>> Whole(-128, 127).value("3.0"), Whole(-128, 127).value("3.5"), Whole(-128, 127).value("red")
-    (3, None, None)
-    >>> Whole(-128, 127).range(Between(0.5, 1000), 0)
-    Range(low=1, high=127, closed=True, group=0)
-    """
-
-    low: int
-    high: int
-    name: str = "whole numbers"
-
-    def value(self, text: str) -> object:
-        """The whole number, if it is one and the column can hold it."""
-        number = _decimal(text)
-        if number is None or number.adjusted() > _MOST_DIGITS:
-            return None
-        if number != number.to_integral_value() or not self.low <= number <= self.high:
-            return None
-        return int(number)
-
-    def range(self, rule: Between, group: int) -> Range | None:
-        """The same whole numbers with both ends included and within the column's own."""
-        low, high = self.low, self.high
-        if rule.low is not None:
-            low = max(low, math.ceil(rule.low))
-        if rule.high is not None:
-            high = min(high, math.floor(rule.high) if rule.closed else math.ceil(rule.high) - 1)
-        return Range(low, high, True, group) if low <= high else None
-
-
-@dataclass(frozen=True)
-class Real:
-    """Floats of 64 or 32 bits; a number stands for the nearest one that the column can hold.
-
-    >>> Real(32).value("0.1"), Real(64).value("0.1"), Real(64).value("nan")
-    (0.10000000149011612, 0.1, None)
-    """
-
-    bits: int
-    name: str = "numbers"
-
-    def value(self, text: str) -> object:
-        """The nearest float, if it is finite."""
-        number = _decimal(text)
-        nearest = math.inf if number is None else self._nearest(float(number))
-        return nearest if math.isfinite(nearest) else None
-
-    def range(self, rule: Between, group: int) -> Range | None:
-        """The range between the nearest floats; an open end takes in infinity."""
-        low = -math.inf if rule.low is None else self._nearest(_float(rule.low))
-        if rule.high is None:
-            return Range(low, math.inf, True, group)
-        return Range(low, self._nearest(_float(rule.high)), rule.closed, group)
-
-    def _nearest(self, number: float) -> float:
-        if self.bits == 64:
-            return number
-        try:
-            nearest: float = struct.unpack("f", struct.pack("f", number))[0]
-        except OverflowError:
-            return math.copysign(math.inf, number)
-        return nearest
 
 
 def check_columns(question: Question, names: Sequence[str], *, public: bool = True) -> None:
@@ -174,7 +65,7 @@ def check_columns(question: Question, names: Sequence[str], *, public: bool = Tr
 def not_countable(question: Question, type_: object) -> UnreadableTable:
     """The error for a column of another type."""
     return UnreadableTable(
-        "a column to count must hold texts, numbers, truth values or dates, "
+        "a column to count must hold texts, numbers, truth values, dates or times, "
         f"got {question.column!r} of {type_}: make it text first"
     )
 
@@ -189,49 +80,99 @@ def numbered(question: Question, rows: Iterable[Sequence[Any]]) -> dict[str, int
     return counts
 
 
-def integers(bits: int, signed: bool = True) -> Whole:
-    """Whole numbers of so many bits."""
-    return Whole(-(1 << bits - 1), (1 << bits - 1) - 1) if signed else Whole(0, (1 << bits) - 1)
+def matches(question: Question, held: Held, type_: object) -> Matches:
+    """The group of each listed value, or the groups' ranges from low to high.
+
+    Raise where the type of the column, ``type_`` in the engine's own word, can hold none of them.
+    """
+    _check_measured(question, held)
+    found = match_each(question, held)
+    if isinstance(found, dict) and len(found) < len(can_match(question, held)):
+        _same_value(question, held)
+    if not found:
+        listed = [
+            repr(rule.value) if isinstance(rule, Equals) else str(rule)
+            for _, rule in question.groups
+        ]
+        some = ", ".join(listed[:_SHOWN]) + (", …" if len(listed) > _SHOWN else "")
+        raise UnreadableTable(
+            f"column {question.column!r} holds {held.name} ({type_}), so no record can match "
+            f"{some}: ask for values such as {held.example!r}"
+        )
+    return found
 
 
-def matches(question: Question, held: Held) -> Matches:
-    """The group of each listed value, or the groups' ranges from low to high."""
+def can_match(question: Question, held: Held) -> tuple[str, ...]:
+    """The names of the groups that a column of such values can have records of, by its type.
+
+    >>> from rainbowdp.questions import Winner
+    >>> from rainbowdp.tables.held import integers
+    >>> can_match(Winner(["3", "4.0", "red"], "x"), integers(8))
+    ('3', '4.0')
+    """
+    return tuple(name for i, (name, rule) in enumerate(question.groups) if _possible(held, rule, i))
+
+
+def spelled(value: Any) -> str:
+    """A value as SQL engines read it, to be cast to its type.
+
+    >>> spelled(math.inf), spelled(Decimal("1E-2"))
+    ('infinity', '0.01')
+    """
+    if isinstance(value, float) and math.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
+
+
+def match_each(question: Question, held: Held) -> Matches:
+    """The group of each value that the column can hold, the first listed one where two are one."""
     values: dict[Any, int] = {}
     ranges: list[Range] = []
-    for group, (name, rule) in enumerate(question.groups):
+    for group, (_, rule) in enumerate(question.groups):
         if isinstance(rule, Equals):
-            value = held.value(rule.value)
-            if value in values:
-                other = question.groups[values[value]][0]
-                raise InvalidQuestion(
-                    f"answers must be different values, got {other!r} and {name!r}, which are the "
-                    f"same in column {question.column!r}: list one of them"
-                )
-            if value is not None:
-                values[value] = group
-        elif not isinstance(held, Whole | Real):
-            raise UnreadableTable(
-                f"a range needs a column of numbers, got {question.column!r} of {held.name}"
-            )
-        elif (found := held.range(rule, group)) is not None:
+            if (value := held.value(rule.value)) is not None:
+                values.setdefault(value, group)
+        elif held.measured == rule.kind and (found := held.range(rule, group)) is not None:
             ranges.append(found)
-    return values or sorted(ranges)
+    return values or sorted(ranges, key=lambda found: (found.low != -math.inf, found.low))
 
 
-def _decimal(text: str) -> Decimal | None:
-    """The finite number that a text spells."""
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
+def _possible(held: Held, rule: Equals | Between, group: int) -> bool:
+    if isinstance(rule, Equals):
+        return held.value(rule.value) is not None
+    return held.measured == rule.kind and held.range(rule, group) is not None
 
 
-def _float(number: float) -> float:
-    try:
-        return float(number)
-    except OverflowError:  # a whole number beyond every float
-        return math.copysign(math.inf, number)
+def _check_measured(question: Question, held: Held) -> None:
+    """Raise where a range is asked for that a column of such values does not have."""
+    rule = question.groups[0][1]
+    if not isinstance(rule, Between) or held.measured == rule.kind:
+        return
+    got = f"column {question.column!r} of {held.name}"
+    if rule.kind == Kind.NUMBERS:
+        raise UnreadableTable(f"a range of numbers needs a column of numbers, got {got}")
+    if held.measured == Kind.INSTANTS:
+        raise UnreadableTable(
+            f"a range needs ends with a time zone for {got}: write 2024-12-31T00:00Z"
+        )
+    if held.measured == Kind.TIMES:
+        raise UnreadableTable(
+            f"a range needs ends without a time zone for {got}: write 2024-12-31T00:00"
+        )
+    raise UnreadableTable(f"a range of times needs a column of dates or times, got {got}")
+
+
+def _same_value(question: Question, held: Held) -> None:
+    """Raise for two answers that are one value in the column."""
+    seen: dict[object, str] = {}
+    for name, rule in question.groups:
+        value = held.value(rule.value) if isinstance(rule, Equals) else None
+        if value is not None and value in seen:
+            raise InvalidQuestion(
+                f"answers must be different values, got {seen[value]!r} and {name!r}, which are "
+                f"the same in column {question.column!r}: list one of them"
+            )
+        seen[value] = name
 
 
 def _shown(names: Sequence[str]) -> str:

@@ -1,0 +1,140 @@
+"""Read a column of Python objects, such as pandas' ``object``, value by value.
+
+Such a column declares no type, so each value is compared by its own. Nothing that a value is or
+does may change how another is read: it is neither hashed nor compared before its type is known,
+and whatever it raises makes it a value that is not counted.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.questions import Question
+from rainbowdp.questions.ends import Kind
+from rainbowdp.tables.held import DECIMALS, TEXT, TICKS, TRUTHS, Held, Real, Ticks, Whole
+from rainbowdp.tables.values import Matches, match_each
+
+NONE = -1  # the number of no group
+_ANY = Whole(-math.inf, math.inf)
+_HELD: dict[str, Held] = {
+    "text": TEXT,
+    "truth": TRUTHS,
+    "whole": _ANY,
+    "real": Real(64),
+    "single": Real(32),
+    "decimal": DECIMALS,
+    "time": Ticks(Kind.TIMES, TICKS["ns"], _ANY),
+    "instant": Ticks(Kind.INSTANTS, TICKS["ns"], _ANY),
+}
+_EPOCH = date(1970, 1, 1).toordinal()
+_MICROSECOND = timedelta(microseconds=1)
+_UNITS = {
+    "D": 86_400 * 10**9,
+    "h": 3600 * 10**9,
+    "m": 60 * 10**9,
+    "s": 10**9,
+    "ms": 10**6,
+    "us": 1000,
+    "ns": 1,
+}
+
+Read: TypeAlias = Callable[[Any], tuple[str, Any]]  # what the value is, and itself in plain Python
+
+
+def numbers_of(values: Iterable[object], question: Question) -> NDArray[np.int64]:
+    """The number of the group of each value, or ``NONE``."""
+    return np.fromiter(map(numbering(question), values), dtype=np.int64)
+
+
+def numbering(question: Question) -> Callable[[object], int]:
+    """The function from a value to the number of its group, -1 for none; it never raises.
+
+    >>> from rainbowdp.questions import Winner
+    >>> number = numbering(Winner(["1", "true", "2024-12-31"]))
+    >>> [number(value) for value in ("1", 1.0, True, date(2024, 12, 31), "one", None, [])]
+    [0, 0, 1, 2, -1, -1, -1]
+    """
+    places = {name: _place(match_each(question, held)) for name, held in _HELD.items()}
+
+    def number(value: object) -> int:
+        try:
+            kind = type(value)
+            read = _READ.get(kind)
+            if read is None:
+                read = next((_READ[base] for base in kind.__mro__ if base in _READ), None)
+            if read is None:
+                return NONE
+            name, plain = read(value)
+            return places[name](plain)
+        except Exception:  # whatever it is, it is one value that is not counted
+            return NONE
+
+    return number
+
+
+def _place(found: Matches) -> Callable[[Any], int]:
+    """The function from a plain value to the number of its group."""
+    if isinstance(found, dict):
+        return lambda value: found.get(value, NONE)
+    lows = [ends.low for ends in found]
+
+    def place(value: Any) -> int:
+        last = bisect_right(lows, value) - 1
+        if last < 0:
+            return NONE
+        low, high, closed, group = found[last]
+        return group if low <= value and (value < high or (closed and value == high)) else NONE
+
+    return place
+
+
+def _decimal(value: Decimal) -> tuple[str, Any]:
+    if not value.is_finite():
+        return "real", math.nan if value.is_nan() else float(value)
+    return "decimal", value
+
+
+def _time(value: datetime) -> tuple[str, Any]:
+    """Nanoseconds since 1970, which a pandas timestamp may have."""
+    clock = timedelta(hours=value.hour, minutes=value.minute, seconds=value.second)
+    clock += timedelta(days=value.toordinal() - _EPOCH, microseconds=value.microsecond)
+    away = value.utcoffset()
+    if away is not None:
+        clock -= away
+    ticks = clock // _MICROSECOND * 1000 + getattr(value, "nanosecond", 0)
+    return ("time" if away is None else "instant"), ticks
+
+
+def _day(value: date) -> tuple[str, Any]:
+    return "time", (value.toordinal() - _EPOCH) * _UNITS["D"]
+
+
+def _numpy_time(value: np.datetime64) -> tuple[str, Any]:
+    if np.isnat(value):
+        return "real", math.nan
+    unit, count = np.datetime_data(value.dtype)
+    return "time", int(value.astype(np.int64)) * count * _UNITS[unit]
+
+
+_READ: dict[type, Read] = {
+    str: lambda value: ("text", str.__str__(value)),
+    bool: lambda value: ("truth", value),
+    int: lambda value: ("whole", int.__int__(value)),
+    float: lambda value: ("real", float.__float__(value)),
+    Decimal: _decimal,
+    datetime: _time,
+    date: _day,
+    np.bool_: lambda value: ("truth", bool(value)),
+    np.integer: lambda value: ("whole", int(value)),
+    np.float32: lambda value: ("single", float(value)),
+    np.floating: lambda value: ("real", float(value)),
+    np.datetime64: _numpy_time,
+}
