@@ -34,6 +34,7 @@ from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.numeric.quantity import ball, precision
 from rainbowdp.questions import Between, Equals, Question, from_description
+from rainbowdp.questions.ends import Kind, less
 
 if TYPE_CHECKING:
     from flint import arb
@@ -132,8 +133,7 @@ def _input(
     if carrier == f"Vec<{held}>":
         if kind in {f"L1Distance<{whole}>" for whole in _WHOLE} and held in _WHOLE:
             return _counts_from(question), 1
-        listed = isinstance(question.groups[0][1], Equals)
-        if kind in _ADDED + _CHANGED and (held == "String" if listed else held in _NUMBERS):
+        if kind in _ADDED + _CHANGED and held in _records_of(question):
             changes = 2 if kind in _CHANGED and question.neighbors == "added or removed" else 1
             return _records_from(question), changes
     wanted = "texts" if isinstance(question.groups[0][1], Equals) else "numbers"
@@ -141,6 +141,14 @@ def _input(
         "an input space must be a vector of whole counts with l1_distance, or a vector of "
         f"{wanted} with a distance between records, got {carrier} with {kind}"
     )
+
+
+def _records_of(question: Question) -> tuple[str, ...]:
+    """The types of records that OpenDP has and the question can count; it has no times."""
+    rule = question.groups[0][1]
+    if isinstance(rule, Equals):
+        return ("String",)
+    return tuple(_NUMBERS) if rule.kind == Kind.NUMBERS else ()
 
 
 def _counts_from(question: Question) -> Callable[[Sequence[int]], dict[str, int]]:
@@ -178,9 +186,9 @@ def _records_from(question: Question) -> Callable[[Sequence[Any]], dict[str, int
 
 def _holds(rule: Between, value: float) -> bool:
     """Whether a range holds a number; none holds NaN."""
-    if value != value or (rule.low is not None and value < rule.low):
+    if value != value or (rule.low is not None and less(value, rule.low)):
         return False
-    return rule.high is None or value < rule.high or (rule.closed and value == rule.high)
+    return rule.high is None or less(value, rule.high) or (rule.closed and value == rule.high)
 
 
 def _output(guarantee: Guarantee) -> tuple[Measure, Callable[[int], Any]]:

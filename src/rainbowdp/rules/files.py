@@ -19,7 +19,8 @@ from rainbowdp.exact.steps import MOST_MIXING
 from rainbowdp.guarantees.descriptions import restore_guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Between, Custom, Equals, from_description
-from rainbowdp.questions.base import CountQuestion, checked_column, number
+from rainbowdp.questions.base import CountQuestion, checked_column
+from rainbowdp.questions.ends import end
 from rainbowdp.rules import FAMILIES
 from rainbowdp.storage.documents import parse_document, read_text
 
@@ -108,8 +109,8 @@ def _asked(described: Mapping[str, Any]) -> CountQuestion | Custom:
 def _group(rule: Mapping[str, Any]) -> Equals | Between:
     if "equals" in rule:
         return Equals(checked_column(rule["equals"], "equals") or "")
-    ends = {end: None if rule[end] is None else number(rule[end], end) for end in ("low", "high")}
-    return Between(**ends, closed=rule["closed"] is True)
+    low, high = (None if rule[side] is None else end(rule[side], side) for side in ("low", "high"))
+    return Between(low, high, closed=rule["closed"] is True)
 
 
 def _no_function(dataset: Any) -> dict[str, int]:
