@@ -453,7 +453,8 @@ def _describe(world: World) -> str:
         return f"the first choice on {world!r}"
     kind = world.describe().get("kind", "question")
     people = world.rows_per_person
-    unit = "one record" if people == 1 else f"one person's up to {people} records"
+    promised = "" if world.person is not None else " (as you promise)"
+    unit = "one record" if people == 1 else f"one person's up to {people} records{promised}"
     return f"{kind} over {len(world.answers)} answers, {unit} {world.neighbors}"
 
 

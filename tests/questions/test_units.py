@@ -27,7 +27,7 @@ UNITS = st.builds(Unit, person=COLUMNS) | st.builds(Unit, rows_per_person=st.int
 def test_a_unit_is_said_in_plain_words() -> None:
     assert str(Unit()) == "one record"
     assert str(Unit(person="patient")) == "one person (column 'patient')"
-    assert str(Unit(rows_per_person=3)) == "one person with at most 3 records (as promised)"
+    assert str(Unit(rows_per_person=3)) == "one person with at most 3 records (as you promise)"
 
 
 @given(UNITS)

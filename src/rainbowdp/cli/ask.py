@@ -39,7 +39,7 @@ from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
-from rainbowdp.questions.relations import Ties, one_of
+from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.questions.units import unit_of
 from rainbowdp.rules import FAMILIES
 
@@ -95,6 +95,9 @@ def _ask(
         str | None, typer.Option(help="The column that says whose row it is.")
     ] = None,
     rows_per_person: Annotated[int, typer.Option(help="How many rows of one person count.")] = 1,
+    person_rule: Annotated[
+        str, typer.Option(help="Which of them: a random 'sample', or 'one vote' a person.")
+    ] = "sample",
     sql_table: SqlTable = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -121,7 +124,12 @@ def _ask(
     """Make the question and its mechanism, and explain it or ask it."""
     from rainbowdp.ledger import Ledger
 
-    question = make(neighbors=neighbors, person=person, rows_per_person=rows_per_person)
+    question = make(
+        neighbors=neighbors,
+        person=person,
+        rows_per_person=rows_per_person,
+        person_rule=person_rule,
+    )
     promise = guarantee_from(epsilon, delta, mu)
     source = None
     if not explain:  # which reads no data; what is not there is reported before a mechanism is made
@@ -276,8 +284,19 @@ def _change(question: Question) -> str:
     change = f"{unit_of(question)} {question.neighbors}"
     if question.person is None:
         return change
+    if question.person_rule == PersonRule.ONE_VOTE:
+        return f"{change}, one vote each"
     limit = question.rows_per_person
-    return f"{change}, up to {limit} {'row' if limit == 1 else 'rows'} each"
+    return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
+
+
+def _counted(question: Question) -> str:
+    """What a margin counts."""
+    limit = question.rows_per_person
+    if limit == 1:
+        return "records" if question.person is None else "people"
+    promised = "" if question.person is not None else ", as you promise"
+    return f"people (of up to {limit} records{promised})"
 
 
 def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
@@ -301,8 +320,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             }
         )
         return
-    limit = mechanism.question.rows_per_person
-    unit = "records" if limit == 1 else f"people (of up to {limit} records)"
+    unit = _counted(mechanism.question)
     print_facts(
         {
             "mechanism": _named(mechanism),

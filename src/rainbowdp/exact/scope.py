@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rainbowdp.questions.relations import PersonRule
+
 ON_A_GRAPH = "joined by an edge"  # what neighbors are where no question says it
 
 
@@ -14,16 +16,20 @@ def unit_in_words(question: Mapping[str, Any]) -> str:
     >>> unit_in_words({"person": None, "rows_per_person": 1})
     'one record'
     >>> unit_in_words({"person": None, "rows_per_person": 3})
-    'one person with at most 3 records, as you promise'
+    'one person with at most 3 records (as you promise)'
     >>> unit_in_words({"person": "voter", "rows_per_person": 3})
-    "one person by the column 'voter', of whom at most 3 records are counted"
+    "one person by the column 'voter', of whom a sample of at most 3 records is counted"
+    >>> unit_in_words({"person": "voter", "person_rule": "one vote"})
+    "one person by the column 'voter', who has one vote"
     """
     rows, person = question.get("rows_per_person", 1), question.get("person")
     records = "1 record" if rows == 1 else f"{rows} records"
+    if person is not None and question.get("person_rule") == PersonRule.ONE_VOTE:
+        return f"one person by the column {person!r}, who has one vote"
     if person is not None:
-        counted = "is" if rows == 1 else "are"
-        return f"one person by the column {person!r}, of whom at most {records} {counted} counted"
-    return "one record" if rows == 1 else f"one person with at most {records}, as you promise"
+        counted = f"of whom a sample of at most {records} is counted"
+        return f"one person by the column {person!r}, {counted}"
+    return "one record" if rows == 1 else f"one person with at most {records} (as you promise)"
 
 
 def scope_of_a_question(question: Mapping[str, Any]) -> str:
@@ -48,7 +54,8 @@ def question_in_words(question: Mapping[str, Any]) -> str:
     ...     "column": "vote", "neighbors": "substituted", "person": None, "rows_per_person": 1})
     "winner: column 'vote', ties 'any leader'"
     """
-    said = {"kind", "answers", "neighbors", "person", "rows_per_person"}  # on lines of their own
+    # on lines of their own
+    said = {"kind", "answers", "neighbors", "person", "rows_per_person", "person_rule"}
     rest = ((key, value) for key, value in question.items() if key not in said)
     facts = sorted(f"{key} {value!r}" for key, value in rest if value is not None)
     return f"{question['kind']}: {', '.join(facts)}" if facts else str(question["kind"])

@@ -62,7 +62,7 @@ class Unit:
     ...     print(unit)
     one record
     one person (column 'patient')
-    one person with at most 3 records (as promised)
+    one person with at most 3 records (as you promise)
 
     """
 
@@ -85,7 +85,7 @@ class Unit:
             return f"one person (column {self.person!r})"
         if self.rows_per_person == 1:
             return "one record"
-        return f"one person with at most {self.rows_per_person} records (as promised)"
+        return f"one person with at most {self.rows_per_person} records (as you promise)"
 
     def describe(self) -> dict[str, Any]:
         """The unit in JSON values, as ``Unit.restore`` reads them."""

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
-from rainbowdp.tables.duck import count_in, plainly
+from rainbowdp.tables.duck import check_names, count_in, plainly
+from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.named import NamedTable, shielded
 
 if TYPE_CHECKING:
     import duckdb
     import sqlalchemy as sa
-
-# What a view in the file may not do: read other files, or load and fetch extensions.
-_LOCKED: dict[str, str | bool | int | float | list[str]] = {
-    "enable_external_access": False,
-    "autoload_known_extensions": False,
-    "autoinstall_known_extensions": False,
-    "lock_configuration": True,
-}
 
 
 def count_there(
@@ -32,15 +26,16 @@ def count_there(
     file = url.database or ""
     if not Path(file).is_file():
         raise UnreadableTable(f"there is no file {file}")
-    connection = shielded(
-        lambda: duckdb.connect(file, read_only=True, config=_LOCKED),
-        duckdb.Error,
-        lambda _: UnreadableTable(
-            f"{file} cannot be opened as a DuckDB database: "
-            "is it one, and is no other program writing to it?"
-        ),
-    )
-    with connection:
+    with ExitStack() as stack:
+        folder = stack.enter_context(private_folder())
+        connection = shielded(
+            lambda: stack.enter_context(locked_connection(folder, database=file)),
+            duckdb.Error,
+            lambda _: UnreadableTable(
+                f"{file} cannot be opened as a DuckDB database: "
+                "is it one, and is no other program writing to it?"
+            ),
+        )
         return shielded(
             lambda: _count(connection, table, question, file, key),
             duckdb.Error,
@@ -65,4 +60,5 @@ def _count(
         lambda _: UnreadableTable(f"there is no table {table!r} in {file}"),
     )
     types = {name: type_ for name, type_, *_ in described}
-    return count_in(table.quoted(), types, question, plainly(connection), key=key)
+    check_names(question, list(types))
+    return count_in(table.quoted(), types, question, plainly(connection), ours=True, key=key)

@@ -41,12 +41,15 @@ def private_folder() -> Iterator[Path]:
 
 @contextmanager
 def locked_connection(
-    folder: Path, files: Sequence[str | Path] = ()
+    folder: Path, files: Sequence[str | Path] = (), *, database: str | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection that can read ``files``, and spill into ``folder`` what memory cannot hold."""
+    """A connection that can read ``files``, and spill into ``folder`` what memory cannot hold.
+
+    It is to an empty database, or to the file ``database``, which it only reads.
+    """
     import duckdb
 
-    with duckdb.connect(":memory:") as connection:
+    with duckdb.connect(database or ":memory:", read_only=database is not None) as connection:
         for setting in _SETTINGS:
             connection.execute(f"SET {setting}")
         connection.execute(f"SET temp_directory = {quoted(str(folder), chr(39))}")

@@ -81,14 +81,14 @@ def _engine(url: sa.URL) -> sa.Engine:
 def _why(error: Exception) -> str:
     """What a code of PostgreSQL means, never its message, which may show rows or a password."""
     code = getattr(getattr(error, "orig", None), "sqlstate", None)
-    if code is None:
+    if code is None:  # while connecting there are only words
+        refusals = ("authentication failed", "no password supplied", "does not exist")
+        if any(words in str(error) for words in refusals):
+            return ": it does not take this user, password and database"
         return ": is the server there, and does it take connections?"
     reasons = {
         "42501": ": this user may not select from it",
         "57014": ": a time limit or somebody stopped the query",
-        "28P01": ": it does not take this user and password",
-        "28000": ": it does not take this user",
-        "3D000": ": there is no such database",
         "25006": ": it would have to write, and counting only reads",
     }
     return reasons.get(code, f" (its error code is {code})")
