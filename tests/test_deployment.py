@@ -127,7 +127,7 @@ def test_more_regions_than_fit(roads: rb.RainbowGraph, monkeypatch: pytest.Monke
     monkeypatch.setattr(deployment, "MOST_WEIGHTS", 10)
     with pytest.raises(rb.InvalidGraph) as refused:
         rb.deploy(roads, rb.DP(1))
-    assert_one_sentence(refused.value, "at most 10 weights", "3 regions and 3 answers")
+    assert_one_sentence(refused.value, "the limit of 10;", "3 regions and 3 answers")
 
 
 def test_a_graph_of_one_region(tmp_path: Path) -> None:
