@@ -51,7 +51,7 @@ def ask(
     """
     if not isinstance(mechanism, QuestionMechanism):
         raise RainbowError(
-            f"ask needs a question's mechanism such as best(question, DP(1)), got {mechanism!r}; "
+            f"ask needs a question's mechanism such as best(question, DP(1)), got {type(mechanism).__name__}; "
             "a graph's mechanism has release(dataset)"
         )
     if isinstance(ledger, str | PathLike):

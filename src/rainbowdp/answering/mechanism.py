@@ -55,10 +55,12 @@ class QuestionMechanism(Releasable):
     def __post_init__(self) -> None:
         if not isinstance(self.question, Question):
             raise InvalidQuestion(
-                f"a question must be Winner, Threshold, Quantile or alike, got {self.question!r}"
+                "a question must be Winner, Threshold, Quantile or alike, "
+                f"got {type(self.question).__name__}"
             )
         if not isinstance(self.guarantee, Guarantee):
-            raise InvalidGuarantee(f"a guarantee must be such as DP(1), got {self.guarantee!r}")
+            got = type(self.guarantee).__name__
+            raise InvalidGuarantee(f"a guarantee must be such as DP(1), got {got}")
         promise = self.guarantee
         if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
             raise InvalidGuarantee(

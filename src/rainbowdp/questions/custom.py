@@ -85,7 +85,7 @@ class Custom:
             dataset = checked_counts(dataset, [name for name, _ in self.groups])
         # The margins come from private data, so no message shows them.
         rule = f"the margins of {self.name!r} must be whole numbers from 0, one for each answer"
-        found = self.function(dataset)
+        found = self._returned(dataset)
         if not isinstance(found, Mapping) or set(found) != set(self.answers):
             raise InvalidQuestion(f"{rule}: its function returns something else")
         try:
@@ -97,6 +97,17 @@ class Custom:
                 f"the margins of {self.name!r} must be 0 at exactly one answer, the true one"
             )
         return {answer: -(-m // self.rows_per_person) for answer, m in margins.items()}
+
+    def _returned(self, dataset: Any) -> Any:
+        """What the function makes of a dataset. Its errors may show the data, so they end here."""
+        try:
+            return self.function(dataset)
+        except Exception as error:
+            kind = type(error).__name__
+        raise InvalidQuestion(
+            f"the function of {self.name!r} raised {kind}. The rest of its message is left out, "
+            "because it may show private values; try it on a made-up dataset."
+        )
 
     def describe(self) -> dict[str, Any]:
         """Everything but the function, which the name stands for; ready for JSON."""

@@ -34,6 +34,7 @@ from rainbowdp.questions.base import checked_counts
 from rainbowdp.tables.duck import count_arrow, count_relation
 from rainbowdp.tables.files import count_files
 from rainbowdp.tables.frames import count_frame
+from rainbowdp.tables.funnel import shielded
 from rainbowdp.tables.postgres import SQLTable, count_sql
 
 __all__ = ["SQLTable", "count"]
@@ -45,7 +46,7 @@ def count(
     """How many records of ``table`` fall into each group of ``question``, by the rules above.
 
     ``progress`` is called with numbers from 0 to 1 while files are read. A table that
-    cannot be read or lacks a column is an ``UnreadableTable``.
+    cannot be read or lacks a column is an ``UnreadableTable``, which shows nothing of what it holds.
 
     >>> from rainbowdp.questions import Winner
     >>> count({"green": 7}, Winner(["red", "green"]))
@@ -53,6 +54,13 @@ def count(
     """
     if not question.groups:
         raise InvalidQuestion("counting needs a question with groups, got one without")
+    return shielded(lambda: _count(table, question, progress), table, question.column)
+
+
+def _count(
+    table: Any, question: Question, progress: Callable[[float], None] | None
+) -> dict[str, int]:
+    """Counts by whoever can read the table."""
     if isinstance(table, Mapping):
         return checked_counts(table, [name for name, _ in question.groups])
     if isinstance(table, str | Path):
