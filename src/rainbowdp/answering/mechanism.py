@@ -129,6 +129,9 @@ class QuestionMechanism(Releasable):
             "question": self.question.describe().get("kind", "question"),
             "answers": ", ".join(map(str, self.question.answers)),
             "guarantee": f"{self.guarantee}, one record {self.question.neighbors}",
+            "in words": self.guarantee.in_words(
+                "one record" if self.question.rows_per_person == 1 else "one person"
+            ),
         }
         return cards.card(f"Mechanism: {self.name}", cards.facts(named))
 

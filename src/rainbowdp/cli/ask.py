@@ -15,17 +15,22 @@ import typer
 from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.cli.interrupts import check
 from rainbowdp.cli.output import (
     AsJson,
     Group,
     guarantee_from,
+    must_be_open,
     print_facts,
     print_json,
     progress_bar,
+    warn,
 )
+from rainbowdp.cli.paying import Payment, watched
+from rainbowdp.cli.running import Cut, is_output
 from rainbowdp.comparison import OTHERS, ours_for
-from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
-from rainbowdp.guarantees.descriptions import describe_guarantee
+from rainbowdp.errors import InvalidGuarantee, RainbowError
+from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
 from rainbowdp.questions.relations import Ties, one_of
 from rainbowdp.rules import FAMILIES
@@ -111,19 +116,40 @@ def _ask(
         _explain(mechanism, as_json)
         return
     if ledger is not None and no_ledger:
-        raise LedgerError("an answer is recorded or not, got both --ledger and --no-ledger")
+        raise RainbowError("Give either --ledger or --no-ledger, not both.")
     if ledger is None and not no_ledger:
-        raise LedgerError(
-            "an answer must be paid for: give --ledger PLACE, or --no-ledger to keep no record"
+        raise RainbowError(
+            "An answer must be paid for. Give --ledger PLACE, or --no-ledger to keep no record."
         )
     if sql_table is None and "://" in table:
-        raise UnreadableTable("a database needs --table, the name of the table in it")
-    book = None if ledger is None else Ledger.open(ledger)
+        raise RainbowError("A database needs --table, the name of the table in it.")
+    must_be_open()
+    book = None if ledger is None else watched(Ledger.open(ledger))
     source = table if sql_table is None else SQLTable(table, sql_table)
-    with progress_bar("Reading the table") as progress:
-        release = ask(mechanism, source, ledger=book, name=name, progress=progress)
     where = ledger if book is None or ledger is None or "://" not in ledger else book.where
-    _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+    payment = None if book is None else Payment.of(str(where), book, promise, question, name)
+    try:
+        with progress_bar("Reading the table") as progress:
+            release = ask(mechanism, source, ledger=book, name=name, progress=progress)
+        if book is None:
+            check()
+        _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+    except (KeyboardInterrupt, OSError) as error:
+        cut = Cut(error, _cut_off(payment, error))
+    else:
+        return
+    raise cut
+
+
+def _cut_off(payment: Payment | None, error: BaseException) -> str | None:
+    """What became of a question that was interrupted, or whose answer nobody could read."""
+    if isinstance(error, OSError) and not is_output(error):
+        return None
+    interrupted = isinstance(error, KeyboardInterrupt)
+    what = "Interrupted" if interrupted else "Standard output cannot be written"
+    if payment is not None:
+        return payment.in_words(what)
+    return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."
 
 
 def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]:
@@ -205,6 +231,7 @@ def _show(
                 "answer": release.answer,
                 "question": mechanism.question.describe(),
                 "guarantee": describe_guarantee(mechanism.guarantee),
+                **_worth_as_json(mechanism),
                 "mechanism": mechanism.name,
                 "proof": mechanism.proof.statement,
                 "recalled": release.recalled,
@@ -216,6 +243,7 @@ def _show(
     facts = {
         "answer": str(release.answer),
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
+        "in words": mechanism.guarantee.in_words(_about(mechanism.question)),
         "mechanism": _named(mechanism),
     }
     if balance is None:
@@ -225,6 +253,23 @@ def _show(
     else:
         facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
     print_facts(facts)
+    warn(mechanism.guarantee, _about(mechanism.question))
+
+
+def _worth_as_json(mechanism: QuestionMechanism) -> dict[str, Any]:
+    """What the guarantee is worth, and a warning where it is worth little."""
+    about = _about(mechanism.question)
+    return {
+        "in_words": mechanism.guarantee.in_words(about),
+        "best_guess": mechanism.guarantee.best_guess(),
+        "warning": warning_about(mechanism.guarantee, about),
+    }
+
+
+def _about(question: Question) -> str:
+    """Whom the guarantee protects."""
+    alone = question.rows_per_person == 1 and question.person is None
+    return "one record" if alone else "one person"
 
 
 def _named(mechanism: QuestionMechanism) -> str:
@@ -251,6 +296,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             {
                 "mechanism": mechanism.name,
                 "guarantee": describe_guarantee(mechanism.guarantee),
+                **_worth_as_json(mechanism),
                 "question": mechanism.question.describe(),
                 "proof": mechanism.proof.statement,
                 "probability_of_true_answer": [
@@ -266,6 +312,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
         {
             "mechanism": _named(mechanism),
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
+            "in words": mechanism.guarantee.in_words(_about(mechanism.question)),
             "answers": ", ".join(mechanism.question.answers),
         }
     )
@@ -280,6 +327,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
     for line in lines:
         typer.echo("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
     typer.echo("\nNo data was read and nothing was spent.")
+    warn(mechanism.guarantee, _about(mechanism.question))
 
 
 def _percent(chance: float) -> str:

@@ -46,7 +46,8 @@ def count(
     """How many records of ``table`` fall into each group of ``question``, by the rules above.
 
     ``progress`` is called with numbers from 0 to 1 while files are read. A table that
-    cannot be read or lacks a column is an ``UnreadableTable``, which shows nothing of what it holds.
+    cannot be read or lacks a column is an ``UnreadableTable``, which shows nothing of what it
+    holds.
 
     >>> from rainbowdp.questions import Winner
     >>> count({"green": 7}, Winner(["red", "green"]))

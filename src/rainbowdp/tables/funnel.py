@@ -1,8 +1,8 @@
 """The one way out of a table for errors: nothing that a table holds goes with them.
 
 Engines put the values they stumble over into their messages, and Python keeps the first error with
-the one that is raised in its place. So an engine's error is replaced by a sentence of ours, raised when
-the first one is forgotten, and our own errors leave without what they were raised for.
+the one that is raised in its place. So an engine's error is replaced by a sentence of ours, raised
+when the first one is forgotten, and our own errors leave without what they were raised for.
 """
 
 from __future__ import annotations
