@@ -68,7 +68,8 @@ class NoPlace(UnknownDataset):
     """The rule has no row for this dataset."""
 
     def __init__(self, wanted: str, place: object) -> None:
-        super().__init__(f"a dataset must be {wanted} here, got {place!r}")
+        kind = type(place).__name__  # not the place itself: it depends on the data
+        super().__init__(f"a dataset must be {wanted} here, got something else of type {kind}")
         self.wanted = wanted
 
 

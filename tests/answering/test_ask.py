@@ -151,7 +151,8 @@ def test_a_table_that_cannot_be_read_costs_nothing(
     error: BaseException, ledger: Ledger, events: list[str]
 ) -> None:
     before = state(ledger)
-    with pytest.raises(type(error)):
+    raised = KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else rb.UnreadableTable
+    with pytest.raises(raised):
         rb.ask(POLL, Watched(events, error), ledger=ledger, name="poll", source=VOTES)
     assert "spend" not in events
     assert "draw" not in events

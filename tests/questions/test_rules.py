@@ -183,19 +183,19 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: Winner(["a", "b"]).margins({"a": -1}),
-        "the count of 'a' must be a whole number of at least 0, got -1",
+        "the count of 'a' must be a whole number of at least 0, got something else",
     ),
     (
         lambda: Winner(["a", "b"]).margins({"a": 1.0}),  # type: ignore[dict-item]
-        "the count of 'a' must be a whole number of at least 0, got 1.0",
+        "the count of 'a' must be a whole number of at least 0, got something else",
     ),
     (
         lambda: Winner(["a", "b"]).margins({"a": True}),
-        "the count of 'a' must be a whole number of at least 0, got True",
+        "the count of 'a' must be a whole number of at least 0, got something else",
     ),
     (
         lambda: Winner(["a", "b"]).margins({"c": 1}),
-        "counts must be of 'a', 'b', got a count of 'c': leave it out",
+        "counts must be of 'a', 'b', got another one: leave it out",
     ),
     (
         lambda: Winner(list("abcdefgh")).margins([1, 2]),  # type: ignore[arg-type]

@@ -99,8 +99,8 @@ def ask(
     """
     if not isinstance(mechanism, QuestionMechanism):
         raise RainbowError(
-            f"ask needs a question's mechanism such as best(question, DP(1)), got {mechanism!r}; "
-            "a graph's mechanism has release(dataset)"
+            "ask needs a question's mechanism such as best(question, DP(1)), "
+            f"got {type(mechanism).__name__}; a graph's mechanism has release(dataset)"
         )
     if isinstance(ledger, str | PathLike):
         raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}. Use Ledger.open(...).")

@@ -55,7 +55,9 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 
     """
     if not isinstance(question, Question):
-        raise InvalidQuestion(f"best needs a question such as Winner([...]), got {question!r}")
+        raise InvalidQuestion(
+            f"best needs a question such as Winner([...]), got {type(question).__name__}"
+        )
     return QuestionMechanism(question, guarantee, family(_preferred(question, guarantee)))
 
 
@@ -96,7 +98,9 @@ def by_kind(
 
     """
     if not isinstance(question, Question):
-        raise InvalidQuestion(f"by_kind needs a question such as Winner([...]), got {question!r}")
+        raise InvalidQuestion(
+            f"by_kind needs a question such as Winner([...]), got {type(question).__name__}"
+        )
     chosen = family(kind)
     if options.get("boundary") is not None:
         options["boundary"] = exact_distribution(list(options["boundary"]), len(question.answers))

@@ -55,12 +55,12 @@ class QuestionMechanism(Releasable):
     def __post_init__(self) -> None:
         if not isinstance(self.question, Question):
             raise InvalidQuestion(
-                f"a question must be a Winner, Threshold, Quantile or Custom, got {self.question!r}"
+                "a question must be a Winner, Threshold, Quantile or Custom, "
+                f"got {type(self.question).__name__}"
             )
         if not isinstance(self.guarantee, Guarantee):
-            raise InvalidGuarantee(
-                f"a guarantee must be a DP, GaussianDP or TradeOff, got {self.guarantee!r}"
-            )
+            got = type(self.guarantee).__name__
+            raise InvalidGuarantee(f"a guarantee must be a DP, GaussianDP or TradeOff, got {got}")
         promise = self.guarantee
         if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
             raise InvalidGuarantee(
@@ -128,6 +128,7 @@ class QuestionMechanism(Releasable):
             "question": self.question.describe().get("kind", "question"),
             "answers": ", ".join(map(str, self.question.answers)),
             "guarantee": f"{self.guarantee}, {unit_of(self.question)} {self.question.neighbors}",
+            "in words": self.guarantee.in_words(unit_of(self.question).whom),
         }
         return cards.card(f"Mechanism: {self.name}", cards.facts(named))
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import signal
+import atexit
+import os
 import sys
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
+from rainbowdp.cli import interrupts
 from rainbowdp.cli.ask import asking
 from rainbowdp.cli.check import check
 from rainbowdp.cli.compare import compare
 from rainbowdp.cli.design import design
 from rainbowdp.cli.ledger import ledgers
-from rainbowdp.cli.output import Group
 from rainbowdp.cli.reproduce import reproduce
+from rainbowdp.cli.running import CODES, EXIT_CODES, Group
 from rainbowdp.cli.studio import studio
 
 app = typer.Typer(
@@ -25,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     add_completion=False,
     pretty_exceptions_enable=False,
+    epilog=EXIT_CODES,
 )
 app.add_typer(asking, name="ask")
 app.add_typer(ledgers, name="ledger")
@@ -59,8 +62,15 @@ def rainbow(
 
 def main() -> None:
     """Run the command."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that drafts are cleared away
+    interrupts.watch()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # ε on a terminal that cannot show it
             stream.reconfigure(errors="replace")
-    app()
+    try:
+        app(prog_name="rainbow")
+    except SystemExit as ended:
+        interrupts.let_go()
+        if ended.code in (CODES["interrupted"], CODES["terminated"]):
+            atexit._run_exitfuncs()
+            os._exit(int(ended.code))  # a solver may still be busy, and would crash on the way out
+        raise

@@ -16,14 +16,19 @@ import typer
 from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.cli.interrupts import check
 from rainbowdp.cli.output import (
     AsJson,
     Group,
     guarantee_from,
+    must_be_open,
     print_facts,
     print_json,
     progress_bar,
+    warn,
 )
+from rainbowdp.cli.paying import Payment, watched
+from rainbowdp.cli.running import Cut, is_output
 from rainbowdp.cli.tables import (
     TABLE_HELP,
     Decimal,
@@ -36,8 +41,8 @@ from rainbowdp.cli.tables import (
     table_from,
 )
 from rainbowdp.comparison import OTHERS, ours_for
-from rainbowdp.errors import InvalidGuarantee, LedgerError
-from rainbowdp.guarantees.descriptions import describe_guarantee
+from rainbowdp.errors import InvalidGuarantee, RainbowError
+from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.questions.units import unit_of
@@ -148,16 +153,39 @@ def _ask(
         _explain(mechanism, as_json)
         return
     if ledger is not None and no_ledger:
-        raise LedgerError("an answer is recorded or not, got both --ledger and --no-ledger")
+        raise RainbowError("Give either --ledger or --no-ledger, not both.")
     if ledger is None and not no_ledger:
-        raise LedgerError(
-            "an answer must be paid for: give --ledger PLACE, or --no-ledger to keep no record"
+        raise RainbowError(
+            "An answer must be paid for. Give --ledger PLACE, or --no-ledger to keep no record."
         )
-    book = None if ledger is None else Ledger.open(ledger)
-    with progress_bar("Reading the table") as progress:
-        release = ask(mechanism, source, ledger=book, name=name, source=declared, progress=progress)
+    must_be_open()
+    book = None if ledger is None else watched(Ledger.open(ledger))
     where = None if book is None else book.where
-    _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+    payment = None if book is None else Payment.of(book.where, book, promise, question, name)
+    try:
+        with progress_bar("Reading the table") as progress:
+            release = ask(
+                mechanism, source, ledger=book, name=name, source=declared, progress=progress
+            )
+        if book is None:
+            check()
+        _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+    except (KeyboardInterrupt, OSError) as error:
+        cut = Cut(error, _cut_off(payment, error))
+    else:
+        return
+    raise cut
+
+
+def _cut_off(payment: Payment | None, error: BaseException) -> str | None:
+    """What became of a question that was interrupted, or whose answer nobody could read."""
+    if isinstance(error, OSError) and not is_output(error):
+        return None
+    interrupted = isinstance(error, KeyboardInterrupt)
+    what = "Interrupted" if interrupted else "Standard output cannot be written"
+    if payment is not None:
+        return payment.in_words(what)
+    return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."
 
 
 def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]:
@@ -241,6 +269,7 @@ def _show(
                 "question": mechanism.question.describe(),
                 "unit": unit_of(mechanism.question).describe(),
                 "guarantee": describe_guarantee(mechanism.guarantee),
+                **_worth_as_json(mechanism),
                 "mechanism": drawn_by,
                 "proof": None if release.recalled else mechanism.proof.statement,
                 "recalled": release.recalled,
@@ -254,6 +283,7 @@ def _show(
     facts = {
         "answer": str(release.answer),
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
+        "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": _named(mechanism),
     }
     if drawn_by != mechanism.name:
@@ -266,6 +296,17 @@ def _show(
     else:
         facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
     print_facts(facts)
+    warn(mechanism.guarantee, unit_of(mechanism.question).whom)
+
+
+def _worth_as_json(mechanism: QuestionMechanism) -> dict[str, Any]:
+    """What the guarantee is worth, and a warning where it is worth little."""
+    about = unit_of(mechanism.question).whom
+    return {
+        "in_words": mechanism.guarantee.in_words(about),
+        "best_guess": mechanism.guarantee.best_guess(),
+        "warning": warning_about(mechanism.guarantee, about),
+    }
 
 
 def _drawn_by(mechanism: QuestionMechanism, release: Release) -> str:
@@ -311,6 +352,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             {
                 "mechanism": mechanism.name,
                 "guarantee": describe_guarantee(mechanism.guarantee),
+                **_worth_as_json(mechanism),
                 "question": mechanism.question.describe(),
                 "proof": mechanism.proof.statement,
                 "probability_of_true_answer": [
@@ -325,6 +367,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
         {
             "mechanism": _named(mechanism),
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
+            "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
             "answers": ", ".join(mechanism.question.answers),
         }
     )
@@ -339,6 +382,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
     for line in lines:
         typer.echo("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
     typer.echo("\nNo data was read and nothing was spent.")
+    warn(mechanism.guarantee, unit_of(mechanism.question).whom)
 
 
 def _percent(chance: float) -> str:

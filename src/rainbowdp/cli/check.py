@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rainbowdp.cli.output import AsJson, print_facts, print_json
+from rainbowdp.cli.output import AsJson, print_facts, print_json, warn
+
+_ABOUT = "one change"  # of a record, a person or a place: the file says which
 
 
 def check(
@@ -17,12 +19,12 @@ def check(
 
     Says what was proved, and of what: which question, whose change, or which regions of a graph.
     Refuses a file that was changed, is damaged, or does not keep the guarantee it names, with
-    exit code 2.
+    exit code 3.
 
     Example: `rainbow check poll.json`
     """
     from rainbowdp.exact.scope import question_in_words, unit_in_words
-    from rainbowdp.guarantees.descriptions import describe_guarantee
+    from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
     from rainbowdp.rules.files import load
 
     mechanism = load(file)
@@ -33,6 +35,8 @@ def check(
                 "file": str(file),
                 "holds": True,
                 "guarantee": describe_guarantee(mechanism.guarantee),
+                "in_words": mechanism.guarantee.in_words(_ABOUT),
+                "warning": warning_about(mechanism.guarantee, _ABOUT),
                 "neighbors": mechanism.neighbors,
                 "unit": None if question is None else unit_in_words(question),
                 "answers": list(mechanism.answers),
@@ -49,9 +53,11 @@ def check(
         {
             "file": str(file),
             "guarantee": f"{mechanism.guarantee}, {unit} {mechanism.neighbors}",
+            "in words": mechanism.guarantee.in_words(_ABOUT),
             "question": asked,
             "answers": ", ".join(str(answer) for answer in mechanism.answers),
             "mechanism": mechanism.name,
             "proved": f"exactly, {proof.statement}, {proof.scope}",
         }
     )
+    warn(mechanism.guarantee, _ABOUT)

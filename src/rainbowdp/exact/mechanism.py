@@ -223,8 +223,12 @@ class ExactMechanism(Releasable):
             return find(dataset, self.answers)
         try:
             return find(self.locate(dataset), self.answers)
-        except NoPlace as error:  # the key depends on the data, so it is not shown
-            raise UnknownDataset(f"a dataset must have {error.wanted} here, got none") from None
+        except NoPlace as error:
+            wrong = f"a dataset must have {error.wanted} here, got none"
+        except UnknownDataset:
+            kind = type(dataset).__name__
+            wrong = f"a dataset must be one that the mechanism knows, got another of type {kind}"
+        raise UnknownDataset(wrong)  # alone: the first error may show the dataset or its key
 
     def __getitem__(self, dataset: Dataset) -> dict[Answer, Fraction]:
         """The exact probabilities at ``dataset``, likeliest answer first."""

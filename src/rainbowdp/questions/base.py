@@ -276,7 +276,7 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
     for name in counts:
         if name not in known:
             raise InvalidQuestion(
-                f"counts must be of {_listed(names)}, got a count of {name!r}: leave it out"
+                f"counts must be of {_listed(names)}, got another one: leave it out"
             )
     found: dict[str, int] = {}
     for name in names:
@@ -284,8 +284,19 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
         if type(count) is int and count >= 0:  # spares a message that nobody reads
             found[name] = count
         else:
-            found[name] = whole(count, f"the count of {name!r}", 0)
+            found[name] = _whole_count(count, name)
     return found
+
+
+def _whole_count(count: object, name: str) -> int:
+    """A count that is not an int of Python; one that is refused is not shown."""
+    try:
+        return whole(count, "a count", 0)
+    except InvalidQuestion:
+        pass
+    raise InvalidQuestion(
+        f"the count of {name!r} must be a whole number of at least 0, got something else"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -134,7 +134,7 @@ class Custom:
             f"the function of {self.name!r} must return a whole number from 0 for each answer, "
             "and returned something else"
         )
-        found = self.function(dataset)
+        found = self._returned(dataset)
         if not isinstance(found, Mapping) or set(found) != set(self.answers):
             raise InvalidQuestion(wrong)
         try:
@@ -146,6 +146,17 @@ class Custom:
                 f"the function of {self.name!r} must return 0 for exactly one answer, the true one"
             )
         return {answer: -(-m // self.rows_per_person) for answer, m in margins.items()}
+
+    def _returned(self, dataset: Any) -> Any:
+        """What the function makes of a dataset. Its errors may show the data, so they end here."""
+        try:
+            return self.function(dataset)
+        except Exception as error:
+            kind = type(error).__name__
+        raise InvalidQuestion(
+            f"the function of {self.name!r} raised {kind}. The rest of its message is left out, "
+            "because it may show private values; try it on a made-up dataset."
+        )
 
     def describe(self) -> dict[str, Any]:
         """Everything but the function, which the name stands for; ready for JSON."""

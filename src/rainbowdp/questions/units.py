@@ -87,6 +87,11 @@ class Unit:
             return "one record"
         return f"one person with at most {self.rows_per_person} records (as you promise)"
 
+    @property
+    def whom(self) -> str:
+        """Whom a guarantee for this unit protects, in two words."""
+        return "one record" if self == Unit() else "one person"
+
     def describe(self) -> dict[str, Any]:
         """The unit in JSON values, as ``Unit.restore`` reads them."""
         if self.person is not None:

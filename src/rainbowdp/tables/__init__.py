@@ -39,6 +39,7 @@ from rainbowdp.tables.databases import SQLTable, count_sql
 from rainbowdp.tables.duck import count_arrow, count_relation
 from rainbowdp.tables.files import ParquetFile, count_files, must_exist
 from rainbowdp.tables.frames import count_frame
+from rainbowdp.tables.funnel import shielded
 from rainbowdp.tables.series import count_series, is_series
 from rainbowdp.tables.text_files import TextFile
 
@@ -56,7 +57,7 @@ def count(
 
     ``progress`` is called with numbers from 0 to 1 while files are read. ``key`` makes what a
     person rule keeps repeatable; without it a new one is drawn. A table that cannot be read or
-    lacks a column is an ``UnreadableTable``.
+    lacks a column is an ``UnreadableTable``, which shows nothing of what it holds.
 
     >>> from rainbowdp.questions import Winner
     >>> count({"green": 7}, Winner(["red", "green"]))
@@ -64,6 +65,13 @@ def count(
     """
     if not question.groups:
         raise InvalidQuestion("counting needs a question with groups, got one without")
+    return shielded(lambda: _count(table, question, progress, key), table, question.column)
+
+
+def _count(
+    table: Any, question: Question, progress: Callable[[float], None] | None, key: int | None
+) -> dict[str, int]:
+    """Counts by whoever can read the table."""
     if isinstance(table, Mapping):
         return checked_counts(table, [name for name, _ in question.groups])
     if isinstance(table, str | Path | TextFile | ParquetFile):

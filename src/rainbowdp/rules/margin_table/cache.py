@@ -5,9 +5,9 @@ never on data. It is kept in the user's cache folder, and proved again when it i
 A file that is damaged, of another version, about something else or not private is said so and made
 again; a folder that cannot be written only costs the time to make a table anew.
 
-Whoever makes a table holds a lock beside its place, and others who need the same one wait for it. The
-lock is the operating system's, so that it ends with the process that holds it, however that ends; where
-there are no locks everyone makes the table.
+Whoever makes a table holds a lock beside its place, and others who need the same one wait for it.
+The lock is the operating system's, so that it ends with the process that holds it, however that ends;
+where there are no locks everyone makes the table.
 """
 
 from __future__ import annotations
