@@ -121,6 +121,14 @@ class TestEveryFamily:
             shares = exact.at(dataset).probabilities
             assert row == pytest.approx([float(shares[a]) for a in exact.answers], abs=1e-12)
 
+    def test_a_sketch_is_what_is_built(self, known: Family, question: Any, guarantee: Any) -> None:
+        rows = histograms(question, 5 if len(question.groups) < 5 else 2)
+        margins = margins_of(question, rows)
+        found = known.sketch(question, guarantee, rows, margins)
+        built = made(known, question, guarantee).exact().rule.rows_at(question, rows, margins)
+        rough = 1e-9 if isinstance(guarantee, rb.DP) else 1e-2  # a polygon inside the curve
+        assert found == pytest.approx(built, abs=rough)
+
     def test_neighboring_tables_are_exactly_close(
         self, known: Family, question: Any, guarantee: Any
     ) -> None:

@@ -77,8 +77,18 @@ class QuestionMechanism(Releasable):
 
     @property
     def claim(self) -> str | None:
-        """What is known of how good it is for this question, in a few words."""
-        return self.family.claim(self.question, self.guarantee)
+        """What is known of how good it is for this question, and what it leaves unused."""
+        said = [self.family.claim(self.question, self.guarantee)]
+        if self.delta_unused:
+            said.append("δ is not used")
+        return ", ".join(filter(None, said)) or None
+
+    @property
+    def delta_unused(self) -> bool:
+        """Whether the guarantee has a δ that makes no answer better: ask without and pay less."""
+        promise = self.guarantee
+        given = isinstance(promise, DP) and promise.exact_delta > 0
+        return given and not self.family.uses_delta
 
     def exact(self) -> ExactMechanism:
         """The mechanism in integers with its proof; built and proved once, then kept."""

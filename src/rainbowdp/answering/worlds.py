@@ -35,7 +35,7 @@ def optimal(
     Greatest, not merely undominated: no mechanism with the same boundary does better at any
     dataset on any prefix of its rainbow. Datasets that no boundary reaches get their first choice
     for certain. For a question the regions are the true answers; with two answers and no boundary
-    given, no mechanism has a better worst case at any margin.
+    given, no mechanism has a better worst case at any margin, up to rounding to integers.
 
     Parameters
     ----------

@@ -128,6 +128,9 @@ class Family(ABC):
     costly: ClassVar[bool] = False
     """Whether building one may take seconds, so that comparisons do not try many."""
 
+    uses_delta: ClassVar[bool] = True
+    """Whether a δ makes its answers any better."""
+
     @abstractmethod
     def suits(self, question: Question) -> bool:
         """Whether there is such a mechanism for this question under some guarantee."""
@@ -141,6 +144,15 @@ class Family(ABC):
         self, question: Question, guarantee: Guarantee, progress: Progress | None = None
     ) -> tuple[Rule, Fraction]:
         """The rule, and the share of the uniform or mean row that its repair mixed in."""
+
+    def sketch(
+        self, question: Question, guarantee: Guarantee, counts: Integers, margins: Floats
+    ) -> Floats:
+        """The rows that ``build`` would have at many histograms, in floats and at once.
+
+        To choose a kind before one is built; ``counts`` and ``margins`` are as in ``rows_at``.
+        """
+        return self.build(question, guarantee)[0].rows_at(question, counts, margins)
 
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
         """What is known of how good it is here, in a few words."""
