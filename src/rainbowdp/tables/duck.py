@@ -35,6 +35,7 @@ _INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT
 _FLOATS = ("FLOAT", "DOUBLE")
 _WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
 _NANOSECONDS = {"TIMESTAMP_NS": Kind.TIMES, "TIMESTAMPTZ_NS": Kind.INSTANTS}
+_COARSE = {"s": 1_000_000, "ms": 1000}  # microseconds
 _FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # of 64 bits of nanoseconds
 _LAST = datetime(2262, 4, 11, 23, 47, 16, 854_775)
 _VIEW = "rainbowdp_counted"
@@ -71,7 +72,7 @@ def count_arrow(table: Any, question: Question, key: int | None = None) -> dict[
     check_columns(question, names)
     if hasattr(table, "select"):  # DuckDB renames columns of one name, perhaps to a wanted one
         wanted = {names.index(name) for name in (question.column, question.person) if name}
-        table = table.select(sorted(wanted))
+        table = _in_microseconds(table.select(sorted(wanted)), question)
     with private_folder() as folder, locked_connection(folder) as connection:
         connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
@@ -94,6 +95,25 @@ def check_names(question: Question, names: Sequence[str]) -> None:
                 f"DuckDB cannot tell column {name!r} from others whose names are the same or "
                 "differ in capitals: rename them"
             )
+
+
+def _in_microseconds(table: Any, question: Question) -> Any:
+    """The table with its coarser times with a zone in microseconds, null where too far away.
+
+    DuckDB would turn them into these itself, and fail at one that is too far away.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    type_ = table.schema.field(question.column).type
+    if not pa.types.is_timestamp(type_) or type_.tz is None or type_.unit not in _COARSE:
+        return table
+    rate = _COARSE[type_.unit]
+    ticks, most = table.column(question.column).cast(pa.int64()), (1 << 63) // rate - 1
+    near = pc.and_(pc.greater_equal(ticks, -most), pc.less_equal(ticks, most))
+    finer = pc.multiply(pc.if_else(near, ticks, None), rate).cast(pa.timestamp("us", type_.tz))
+    place = table.schema.get_field_index(question.column)
+    return table.set_column(place, question.column, finer)
 
 
 def count_in(
