@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -75,6 +76,16 @@ def test_the_package_keeps_them_all() -> None:
     found = lint(SOURCE.parent)
     assert found.returncode == 0, found.stdout
     assert "0 broken" in found.stdout
+
+
+def test_contributors_are_told_the_rooms_in_their_order() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    rooms = next(c for c in contracts["contracts"] if c["name"] == "rooms")
+    told = (ROOT / "CONTRIBUTING.md").read_text()
+    listed = re.search(r"From the leaves down:(.*?)\.\n", told, re.DOTALL)
+    assert listed
+    layers = [re.findall(r"`(\w+)`", layer) for layer in listed[1].split(";")]
+    assert layers == [re.findall(r"\w+", layer) for layer in rooms["layers"]]
 
 
 def test_few_modules_stand_at_the_root() -> None:

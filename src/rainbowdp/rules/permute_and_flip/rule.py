@@ -191,8 +191,8 @@ class PermuteAndFlip(Rule):
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
         """How many steps each answer is behind the leader."""
-        delay = int(self.ties == Ties.FIRST_LISTED)
-        scores = [self.parts * count - delay * number for number, count in enumerate(counts)]
+        parts, delay = self.parts, int(self.ties == Ties.FIRST_LISTED)
+        scores = [parts * count - delay * number for number, count in enumerate(counts)]
         most = max(scores)
         return [most - score for score in scores]
 
