@@ -71,7 +71,7 @@ from rainbowdp.mechanisms.unrestricted.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
 from rainbowdp.rules.files import load
-from rainbowdp.tables import SQLTable, TextFile
+from rainbowdp.tables import Look, SQLTable, TextFile, look
 
 if TYPE_CHECKING:
     from rainbowdp.ledger import Ledger
@@ -104,6 +104,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "Lifted",
+    "Look",
     "Mechanism",
     "MissingExtra",
     "Morphism",
@@ -140,6 +141,7 @@ __all__ = [
     "inverse_sensitivity",
     "lifted",
     "load",
+    "look",
     "nearest_sites",
     "optimal",
     "optimal_line",

@@ -16,6 +16,7 @@ from rainbowdp.cli.check import check
 from rainbowdp.cli.compare import compare
 from rainbowdp.cli.design import design
 from rainbowdp.cli.ledger import ledgers
+from rainbowdp.cli.look import look
 from rainbowdp.cli.reproduce import reproduce
 from rainbowdp.cli.running import CODES, EXIT_CODES, Group
 from rainbowdp.cli.studio import studio
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.add_typer(asking, name="ask")
 app.add_typer(ledgers, name="ledger")
+app.command()(look)
 app.command()(check)
 app.command()(compare)
 app.command()(design)
@@ -56,7 +58,8 @@ def rainbow(
     """The provably best private answer from a finite set: rainbow differential privacy.
 
     `rainbow ask` takes a table and a question and gives one private answer; `rainbow ledger` keeps
-    the record of what privacy has been spent; `rainbow design` makes a mechanism for a graph.
+    the record of what privacy has been spent; `rainbow look` shows a curator what a question would
+    count; `rainbow design` makes a mechanism for a graph.
     """
 
 

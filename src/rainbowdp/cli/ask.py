@@ -16,6 +16,7 @@ import typer
 from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.cli.given import edges, listed
 from rainbowdp.cli.interrupts import check
 from rainbowdp.cli.output import (
     AsJson,
@@ -217,10 +218,7 @@ def winner(
     Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
     --ledger budget.db`
     """
-    answers = next(csv.reader([among], skipinitialspace=True), [])  # so that answers may be quoted
-    return partial(
-        Winner, [answer.strip() for answer in answers], column, ties=one_of(Ties, ties, "ties")
-    )
+    return partial(Winner, listed(among), column, ties=one_of(Ties, ties, "ties"))
 
 
 @_command
@@ -250,7 +248,7 @@ def quantile(
     Example: `rainbow ask quantile people.csv --column income --bins 0,20000,40000,80000
     --epsilon 1 --ledger budget.db`
     """
-    return partial(Quantile, q, [edge.strip() for edge in bins.split(",")], column)
+    return partial(Quantile, q, edges(bins), column)
 
 
 def _show(

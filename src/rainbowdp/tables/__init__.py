@@ -35,15 +35,17 @@ from typing import Any
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions import Question
 from rainbowdp.questions.base import checked_counts
-from rainbowdp.tables.databases import SQLTable, count_sql
-from rainbowdp.tables.duck import count_arrow, count_relation
-from rainbowdp.tables.files import ParquetFile, count_files, must_exist
-from rainbowdp.tables.frames import count_frame
+from rainbowdp.tables.databases import SQLTable, in_database
+from rainbowdp.tables.duck import in_arrow, in_relation
+from rainbowdp.tables.files import ParquetFile, in_files, must_exist
+from rainbowdp.tables.frames import count_frame, look_at_frame
 from rainbowdp.tables.funnel import shielded
-from rainbowdp.tables.series import count_series, is_series
+from rainbowdp.tables.looking import Look, looked
+from rainbowdp.tables.prepared import Found, Prepared, Work, counted
+from rainbowdp.tables.series import count_series, frame_of, is_series
 from rainbowdp.tables.text_files import TextFile
 
-__all__ = ["ParquetFile", "SQLTable", "TextFile", "count", "must_exist"]
+__all__ = ["Look", "ParquetFile", "SQLTable", "TextFile", "count", "look", "must_exist"]
 
 
 def count(
@@ -65,24 +67,86 @@ def count(
     """
     if not question.groups:
         raise InvalidQuestion("counting needs a question with groups, got one without")
-    return shielded(lambda: _count(table, question, progress, key), table, question.column)
-
-
-def _count(
-    table: Any, question: Question, progress: Callable[[float], None] | None, key: int | None
-) -> dict[str, int]:
-    """Counts by whoever can read the table."""
     if isinstance(table, Mapping):
         return checked_counts(table, [name for name, _ in question.groups])
-    if isinstance(table, str | Path | TextFile | ParquetFile):
-        return count_files(table, question, progress, key=key)
-    if isinstance(table, SQLTable):
-        return count_sql(table, question, key)
-    library = type(table).__module__.partition(".")[0].lstrip("_")
-    if library == "duckdb":
-        return count_relation(table, question, key)
-    if library == "pyarrow" and hasattr(table, "schema"):
-        return count_arrow(table, question, key)
-    if is_series(table):
-        return count_series(table, question, key)
-    return count_frame(table, question, key)
+
+    def work(prepared: Prepared) -> dict[str, int]:
+        return counted(prepared, key)
+
+    def in_frame() -> dict[str, int]:
+        if is_series(table):
+            return count_series(table, question, key)
+        return count_frame(table, question, key)
+
+    return _done(table, question, work, in_frame, progress)
+
+
+def look(
+    table: Any, question: Question, *, progress: Callable[[float], None] | None = None
+) -> Look:
+    """Look at a table before anything is paid. **The result is exact and private.**
+
+    It is for whoever may read the table anyway, to see whether a question asks what it should:
+    how many rows match each answer or bin, how many match none and why, and how many rows people
+    have. It takes nothing from a budget, so it must not be passed on.
+
+    Parameters
+    ----------
+    table
+        A file, a frame or a table of a database.
+    question
+        The question that you are about to ask.
+    progress
+        Called with numbers from 0 to 1 while files are read.
+
+    Returns
+    -------
+    Look
+        What is in the table.
+
+    Raises
+    ------
+    UnreadableTable
+        If the table cannot be read, or no answer can match the type of the column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from rainbowdp import Winner
+    >>> votes = pl.DataFrame({"vote": ["red", "Red", "green", None]})
+    >>> found = look(votes, Winner(["red", "green"], "vote"))
+    >>> found.matched, found.missing, found.unmatched
+    ({'red': 1, 'green': 1}, 1, {'capital letters differ': 1})
+
+    """
+    if not question.groups or isinstance(table, Mapping):
+        raise InvalidQuestion("look needs a table and a question that names a column of it")
+
+    def in_frame() -> Look:
+        return look_at_frame(frame_of(table, question) if is_series(table) else table, question)
+
+    return _done(table, question, looked, in_frame, progress)
+
+
+def _done(
+    table: Any,
+    question: Question,
+    work: Work[Found],
+    in_frame: Callable[[], Found],
+    progress: Callable[[float], None] | None,
+) -> Found:
+    """The work done by whoever can read the table; a failure shows nothing of what it holds."""
+
+    def done() -> Found:
+        if isinstance(table, str | Path | TextFile | ParquetFile):
+            return in_files(table, question, work, progress)
+        if isinstance(table, SQLTable):
+            return in_database(table, question, work)
+        library = type(table).__module__.partition(".")[0].lstrip("_")
+        if library == "duckdb":
+            return in_relation(table, question, work)
+        if library == "pyarrow" and hasattr(table, "schema"):
+            return in_arrow(table, question, work)
+        return in_frame()
+
+    return shielded(done, table, question.column)

@@ -1,25 +1,25 @@
-"""Count in a table of a database: one query, run there, that can change nothing."""
+"""Work in a table of a database: queries run there and can change nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
 from rainbowdp.tables import duck_file, postgres, sqlite
 from rainbowdp.tables.named import NamedTable
+from rainbowdp.tables.prepared import Found, Work
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-_COUNTERS: dict[str, Callable[[sa.URL, NamedTable, Question, int | None], dict[str, int]]] = {
-    "postgresql": postgres.count_there,
-    "postgres": postgres.count_there,
-    "sqlite": sqlite.count_there,
-    "duckdb": duck_file.count_there,
+_KINDS: dict[str, Any] = {
+    "postgresql": postgres,
+    "postgres": postgres,
+    "sqlite": sqlite,
+    "duckdb": duck_file,
 }
 _FIRST_BYTES = 16
 _SQLITE_BEGINS = b"SQLite format 3\0"
@@ -51,8 +51,8 @@ class SQLTable:
     schema: str | None = None
 
 
-def count_sql(source: SQLTable, question: Question, key: int | None = None) -> dict[str, int]:
-    """Counts for a table of a database."""
+def in_database(source: SQLTable, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a table of a database."""
     url = _address(source.url)
     kind = url.drivername.partition("+")[0]
     if kind in ("sqlite", "duckdb") and (not url.database or url.host):
@@ -60,8 +60,9 @@ def count_sql(source: SQLTable, question: Question, key: int | None = None) -> d
             f"the url of an SQLTable must name a file, as {kind}:///town.db does, got none: after "
             "three slashes comes a relative path, after four an absolute one"
         )
-    count_there = _COUNTERS[kind]
-    return count_there(url, NamedTable(source.table, source.schema), question, key)
+    name = NamedTable(source.table, source.schema)
+    found: Found = _KINDS[kind].work_there(url, name, question, work)
+    return found
 
 
 def _address(text: str) -> sa.URL:
@@ -72,7 +73,7 @@ def _address(text: str) -> sa.URL:
     if not found:
         return sa.URL.create(_kind_of_file(Path(text)), database=text)
     known = "postgresql://, sqlite:/// or duckdb:///"
-    if scheme.partition("+")[0] not in _COUNTERS:
+    if scheme.partition("+")[0] not in _KINDS:
         raise UnreadableTable(
             f"the url of an SQLTable must begin with {known}, got {scheme}://: "
             "export the table of another database to a Parquet file"

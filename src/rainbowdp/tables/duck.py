@@ -1,4 +1,4 @@
-"""Count with DuckDB: Arrow tables, DuckDB's own relations, and what files are read into.
+"""Work with DuckDB: Arrow tables, DuckDB's own relations, and what files are read into.
 
 Out of core and on all processors. This speaks SQL rather than Narwhals, which is slower here,
 has no windows for Arrow, and beside NumPy makes DuckDB complain of leaks when Python ends.
@@ -18,9 +18,10 @@ from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
 from rainbowdp.tables.locked import locked_connection, private_folder
-from rainbowdp.tables.people import People, no_identity
-from rainbowdp.tables.query import Dialect, Source, counting, counting_people
-from rainbowdp.tables.values import check_columns, matches, not_countable, numbered, spelled
+from rainbowdp.tables.people import no_identity
+from rainbowdp.tables.prepared import Found, Prepared, Work
+from rainbowdp.tables.query import Dialect, Source
+from rainbowdp.tables.values import Matches, check_columns, matches, not_countable, spelled
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,10 +53,8 @@ _DIALECT = Dialect(  # the outer hash mixes what the inner one joins by an exclu
 _IDENTITIES = ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID", "BLOB")
 
 
-def count_relation(
-    relation: duckdb.DuckDBPyRelation, question: Question, key: int | None = None
-) -> dict[str, int]:
-    """Counts for a relation, on its own connection."""
+def in_relation(relation: duckdb.DuckDBPyRelation, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a relation, on its own connection."""
     check_names(question, relation.columns)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
 
@@ -63,11 +62,11 @@ def count_relation(
         found = relation.query(_VIEW, sql)
         return [] if found is None else found.fetchall()
 
-    return count_in(_VIEW, types, question, run, key=key)
+    return in_duckdb(_VIEW, types, question, run, work)
 
 
-def count_arrow(table: Any, question: Question, key: int | None = None) -> dict[str, int]:
-    """Counts for a PyArrow table, where it is in memory, or a dataset, where its files are."""
+def in_arrow(table: Any, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a PyArrow table, where it is in memory, or a dataset, where its files are."""
     names = table.schema.names
     check_columns(question, names)
     if hasattr(table, "select"):  # DuckDB renames columns of one name, perhaps to a wanted one
@@ -77,7 +76,7 @@ def count_arrow(table: Any, question: Question, key: int | None = None) -> dict[
         connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
         types = {name: type_ for name, type_, *_ in described}
-        return count_in(_VIEW, types, question, plainly(connection), key=key)
+        return in_duckdb(_VIEW, types, question, plainly(connection), work)
 
 
 def check_names(question: Question, names: Sequence[str]) -> None:
@@ -116,18 +115,18 @@ def _in_microseconds(table: Any, question: Question) -> Any:
     return table.set_column(place, question.column, finer)
 
 
-def count_in(
+def in_duckdb(
     table: str,
     types: Mapping[str, str],
     question: Question,
     run: Run,
+    work: Work[Found],
     *,
     look: Run | None = None,
     texts: bool = False,
     ours: bool = False,
-    key: int | None = None,
-) -> dict[str, int]:
-    """Counts for a table given as SQL.
+) -> Found:
+    """Do the work in a table given as SQL.
 
     ``look`` runs a first, short query that chooses the quicker way; ``texts`` says that the
     table is a text file, where a range reads texts as numbers; ``ours`` that the connection is
@@ -135,26 +134,31 @@ def count_in(
     """
     check_columns(question, list(types), public=not texts)
     assert question.column is not None
-    column = quoted(question.column, '"')
+    column, declared = quoted(question.column, '"'), types[question.column]
     person = None if question.person is None else _person(question.person, types[question.person])
     read = _spelled(question) if texts else None
-    read = _read(types[question.column], question) if read is None else read
-    if read is None:
-        return numbered(question, [])
-    found = matches(question, read.held, "text file" if texts else types[question.column])
+    read = _read(declared, question) if read is None else read
+    type_ = "text file" if texts else declared
     source = Source(
         table,
-        read.sql.format(column),
-        _NUMBER if isinstance(read.held, Real) and not ours else None,
+        column if read is None else read.sql.format(column),
+        f"CAST({column} AS VARCHAR)",
+        _NUMBER if read is not None and isinstance(read.held, Real) and not ours else None,
         person,
     )
-    literal = partial(_literal, read.type_)
-    if question.person is not None:
-        query = counting_people(source, found, literal, People.of(question, key), _DIALECT)
-    else:
-        few = look is not None and len(found) > 1 and _has_few(source, look)
-        query = counting(source, found, literal, few)
-    return numbered(question, run(query))
+    found: Matches = {} if read is None else matches(question, read.held, type_)
+    literal = partial(_literal, None if read is None else read.type_)
+    return work(
+        Prepared(
+            question,
+            type_,
+            source,
+            found,
+            _DIALECT,
+            lambda make: run(make(literal)),
+            lambda: look is not None and len(found) > 1 and _has_few(source, look),
+        )
+    )
 
 
 def _person(name: str, type_: str) -> str:

@@ -1,4 +1,4 @@
-"""Count in a table of a DuckDB database file, opened for reading by DuckDB itself."""
+"""Work in a table of a DuckDB database file, opened for reading by DuckDB itself."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
-from rainbowdp.tables.duck import check_names, count_in, plainly
+from rainbowdp.tables.duck import check_names, in_duckdb, plainly
 from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.named import NamedTable, shielded
+from rainbowdp.tables.prepared import Found, Work
 
 if TYPE_CHECKING:
     import duckdb
     import sqlalchemy as sa
 
 
-def count_there(
-    url: sa.URL, table: NamedTable, question: Question, key: int | None
-) -> dict[str, int]:
-    """Counts for a table or view of the file."""
+def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a table or view of the file."""
     import duckdb
 
     file = url.database or ""
@@ -37,7 +36,7 @@ def count_there(
             ),
         )
         return shielded(
-            lambda: _count(connection, table, question, file, key),
+            lambda: _work(connection, table, question, file, work),
             duckdb.Error,
             lambda _: UnreadableTable(
                 f"the table {table!r} in {file} cannot be read: is it a view of other files?"
@@ -45,13 +44,13 @@ def count_there(
         )
 
 
-def _count(
+def _work(
     connection: duckdb.DuckDBPyConnection,
     table: NamedTable,
     question: Question,
     file: str,
-    key: int | None,
-) -> dict[str, int]:
+    work: Work[Found],
+) -> Found:
     import duckdb
 
     described = shielded(
@@ -61,4 +60,4 @@ def _count(
     )
     types = {name: type_ for name, type_, *_ in described}
     check_names(question, list(types))
-    return count_in(table.quoted(), types, question, plainly(connection), ours=True, key=key)
+    return in_duckdb(table.quoted(), types, question, plainly(connection), work, ours=True)

@@ -15,9 +15,10 @@ from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.arrow_stream import TextStream
-from rainbowdp.tables.duck import Run, check_names, count_in, plainly, watched
+from rainbowdp.tables.duck import Run, check_names, in_duckdb, plainly, watched
 from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.paths import PARQUET, STANDARD_INPUT, named_files, one_format
+from rainbowdp.tables.prepared import Found, Work, counted
 from rainbowdp.tables.text_files import TextFile
 from rainbowdp.tables.text_reader import LINES, Sizes, TextReader
 
@@ -40,14 +41,14 @@ def must_exist(table: object) -> None:
             one_format(files)
 
 
-def count_files(
+def in_files(
     source: str | Path | TextFile | ParquetFile,
     question: Question,
+    work: Work[Found],
     progress: Progress | None = None,
     sizes: Sizes = Sizes(),  # noqa: B008  frozen
-    key: int | None = None,
-) -> dict[str, int]:
-    """Counts for one file, or all files of a glob taken as one table."""
+) -> Found:
+    """Do the work in one file, or in all files of a glob taken as one table."""
     with private_folder() as folder:
         path = source.path if isinstance(source, TextFile | ParquetFile) else source
         if path is not source and str(path) == STANDARD_INPUT:
@@ -57,8 +58,19 @@ def count_files(
         if isinstance(source, str | Path):
             source = ParquetFile(path) if one_format(files) == PARQUET else TextFile(path)
         if isinstance(source, ParquetFile):
-            return _count_parquet(source, files, question, progress, folder, key)
-        return _count_texts(source, files, question, progress, folder, sizes, key)
+            return _in_parquet(source, files, question, work, progress, folder)
+        return _in_texts(source, files, question, work, progress, folder, sizes)
+
+
+def count_files(
+    source: str | Path | TextFile | ParquetFile,
+    question: Question,
+    progress: Progress | None = None,
+    sizes: Sizes = Sizes(),  # noqa: B008  frozen
+    key: int | None = None,
+) -> dict[str, int]:
+    """Counts for one file, or all files of a glob taken as one table."""
+    return in_files(source, question, lambda prepared: counted(prepared, key), progress, sizes)
 
 
 def _standard_input(folder: Path) -> Path:
@@ -72,14 +84,14 @@ def _standard_input(folder: Path) -> Path:
 # --- Parquet ------------------------------------------------------------------------------------
 
 
-def _count_parquet(
+def _in_parquet(
     source: ParquetFile,
     files: Sequence[Path],
     question: Question,
+    work: Work[Found],
     progress: Progress | None,
     folder: Path,
-    key: int | None,
-) -> dict[str, int]:
+) -> Found:
     import duckdb
 
     patterns = [glob.escape(str(file)) for file in files]  # DuckDB takes every path for a glob
@@ -93,7 +105,7 @@ def _count_parquet(
                 check_names(question, _parquet_names(pattern, look))
             columns = {name: type_ for name, type_, *_ in look(f"DESCRIBE FROM {table}")}
             run = look if progress is None else watched(connection, progress)
-            return count_in(table, columns, question, run, look=look, ours=True, key=key)
+            return in_duckdb(table, columns, question, run, work, look=look, ours=True)
         except duckdb.Error:  # its message may show rows, so it goes no further
             raise UnreadableTable(
                 f"{source.path} cannot be read as Parquet: "
@@ -122,15 +134,15 @@ def _parquet_names(pattern: str, look: Run) -> list[str]:
 # --- Text files ---------------------------------------------------------------------------------
 
 
-def _count_texts(
+def _in_texts(
     source: TextFile,
     files: Sequence[Path],
     question: Question,
+    work: Work[Found],
     progress: Progress | None,
     folder: Path,
     sizes: Sizes,
-    key: int | None,
-) -> dict[str, int]:
+) -> Found:
     import duckdb
 
     reader = TextReader(source, files, question, sizes)
@@ -142,7 +154,7 @@ def _count_texts(
             run = watched(connection, progress, reader.share)
         types = dict.fromkeys(reader.wanted, "VARCHAR")
         try:
-            return count_in(reader.table, types, question, run, texts=True, ours=True, key=key)
+            return in_duckdb(reader.table, types, question, run, work, texts=True, ours=True)
         except duckdb.Error:  # its message may show rows, so it goes no further
             if stream.failure is not None:
                 raise stream.failure from None

@@ -7,7 +7,7 @@ Spark goes on with the SQL of ``query.py``, and for the others NumPy keeps what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
@@ -15,6 +15,7 @@ from rainbowdp.questions import Question
 from rainbowdp.tables.columns import comparable
 from rainbowdp.tables.frame_people import identified
 from rainbowdp.tables.held import Range
+from rainbowdp.tables.looking import MOST_VALUES, Look, made
 from rainbowdp.tables.people import People
 from rainbowdp.tables.values import check_columns, numbered
 
@@ -29,9 +30,91 @@ def count_frame(
 
     A column ``weight`` says for how many records a row stands.
     """
+    return _count(_frame(native, question), question, key, weight)
+
+
+def look_at_frame(native: Any, question: Question) -> Look:
+    """Look at a data frame of a library that Narwhals knows."""
+    import narwhals as nw
+
+    frame = _frame(native, question)
+    dtype = frame.collect_schema()[str(question.column)]
+    frame = _with_texts(frame.select(*_wanted(question)))
+    person = question.person
+    rows, present = _rows(frame.select(a=nw.len(), b=(~nw.col("shown").is_null()).sum()))[0]
+    seen, each = _numbered(frame, question)
+    number, shown = nw.col("number"), nw.col("shown")
+    others = each.filter(number.is_null() & ~shown.is_null()).group_by("shown")
+    listed = others.agg(records=nw.len()).sort("records", "shown", descending=[True, False])
+    people = None
+    if person is not None:
+        mine = identified(frame, person).frame
+        _, mine = _numbered(mine, question)
+        each_of = mine.filter(~number.is_null()).group_by("person").agg(records=nw.len())
+        people = _rows(each_of.group_by("records").agg(people=nw.len()))
+    matched = each.filter(~number.is_null()).group_by("number").agg(records=nw.len())
+    return made(
+        question,
+        dtype,
+        rows=int(rows),
+        present=int(present),
+        matched=_rows(matched) if seen else [],
+        others=_rows(listed.head(MOST_VALUES)),
+        people=people,
+    )
+
+
+def _wanted(question: Question) -> list[nw.Expr]:
+    """The question's columns, as ``value`` and ``person``."""
+    import narwhals as nw
+
+    wanted = [nw.col(str(question.column)).alias("value")]
+    if question.person is not None:
+        wanted.append(nw.col(question.person).alias("person"))
+    return wanted
+
+
+def _with_texts(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """The frame with a column ``shown``: its values as text, null where there is none."""
+    import narwhals as nw
+
+    if not frame.implementation.is_pandas_like():
+        return frame.with_columns(shown=nw.col("value").cast(nw.String()))
+    native = frame.collect().to_pandas()
+    texts = [_text(value) for value in native["value"]]
+    made: nw.LazyFrame[Any] = nw.from_native(native.assign(shown=texts)).lazy()
+    return made
+
+
+def _text(value: object) -> str | None:
+    """A value as text; one that cannot be shown is only named by its type."""
+    import pandas as pd
+
+    try:
+        missing = pd.isna(value)
+        return None if missing is True or (missing == True) is True else str(value)  # noqa: E712
+    except Exception:  # whatever an object of somebody else's raises
+        return f"a {type(value).__name__}"
+
+
+def _numbered(frame: nw.LazyFrame[Any], question: Question) -> tuple[bool, nw.LazyFrame[Any]]:
+    """Whether anything can match, and the frame with the number of each row's group."""
+    import narwhals as nw
+
+    found, frame = comparable(frame, question)
+    if not found:
+        return False, frame.with_columns(number=nw.lit(None, nw.Int64()))
+    value = nw.col("value")
+    number = _listed(value, found) if isinstance(found, dict) else _place(value, found)
+    return True, frame.with_columns(number=number)
+
+
+def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
+    """The data frame, which has the question's columns."""
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
+    frame: nw.LazyFrame[Any]
     try:
         frame = nw.from_native(native).lazy()
         names = frame.collect_schema().names()
@@ -46,7 +129,7 @@ def count_frame(
         wanted = [name for name in (question.column, question.person) if name is not None]
         frame = nw.from_native(native[list(dict.fromkeys(wanted))]).lazy()
     check_columns(question, native.columns if frame.implementation.is_spark_like() else names)
-    return _count(frame, question, key, weight)
+    return frame
 
 
 def _count(
@@ -86,10 +169,10 @@ def _count(
     return numbered(question, _rows(total.select("number", "records")))
 
 
-def _rows(frame: nw.LazyFrame[Any]) -> Iterable[Sequence[Any]]:
+def _rows(frame: nw.LazyFrame[Any]) -> Sequence[Sequence[Any]]:
     """Run the query and bring its few rows here."""
     if frame.implementation.is_spark_like():
-        rows: Iterable[Sequence[Any]] = frame.to_native().collect()
+        rows: Sequence[Sequence[Any]] = frame.to_native().collect()
         return rows
     return frame.collect().rows()
 

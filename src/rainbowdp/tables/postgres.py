@@ -1,7 +1,8 @@
-"""Count in a table of a PostgreSQL database."""
+"""Work in a table of a PostgreSQL database."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
@@ -10,9 +11,10 @@ from rainbowdp.questions.ends import Kind
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.held import DATES, DECIMALS, TEXT, TRUTHS, Held, Real, Times, integers
 from rainbowdp.tables.named import NamedTable, shielded
-from rainbowdp.tables.people import People, no_identity
-from rainbowdp.tables.query import Dialect, Source, counting, counting_people
-from rainbowdp.tables.values import check_columns, matches, not_countable, numbered, spelled
+from rainbowdp.tables.people import no_identity
+from rainbowdp.tables.prepared import Found, Prepared, Rows, Work
+from rainbowdp.tables.query import Dialect, Literal, Source
+from rainbowdp.tables.values import check_columns, matches, not_countable, spelled
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -41,10 +43,8 @@ _DIALECT = Dialect(
 _SECONDS = 20  # to wait for a server that does not answer
 
 
-def count_there(
-    url: sa.URL, table: NamedTable, question: Question, key: int | None
-) -> dict[str, int]:
-    """Counts for a table, taken in a read-only transaction."""
+def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a table, in a read-only transaction."""
     import sqlalchemy as sa
 
     place = f"{url.host}/{url.database}"
@@ -57,7 +57,7 @@ def count_there(
         )
         with connection:
             return shielded(
-                lambda: _count(connection, table, question, place, key),
+                lambda: _work(connection, table, question, place, work),
                 sa.exc.SQLAlchemyError,
                 lambda error: UnreadableTable(
                     f"the table {table!r} in PostgreSQL at {place} cannot be read{_why(error)}"
@@ -94,9 +94,9 @@ def _why(error: Exception) -> str:
     return reasons.get(code, f" (its error code is {code})")
 
 
-def _count(
-    connection: sa.Connection, name: NamedTable, question: Question, place: str, key: int | None
-) -> dict[str, int]:
+def _work(
+    connection: sa.Connection, name: NamedTable, question: Question, place: str, work: Work[Found]
+) -> Found:
     import sqlalchemy as sa
 
     described = sa.text(_COLUMNS).bindparams(name=name.quoted())
@@ -111,21 +111,23 @@ def _count(
     rows = Source(
         name.quoted().replace("%", "%%"),
         compared.format(_name(question.column)),
+        f"CAST({_name(question.column)} AS text)",
         _NUMBER if type_ in _REALS else None,
         None if question.person is None else _person(question.person, types[question.person]),
     )
-    values: dict[str, Any] = {}
 
-    def bound(value: Any) -> str:
-        name = f"v{len(values)}"
-        values[name] = value if cast is None else spelled(value)
-        return f"%({name})s" if cast is None else f"CAST(%({name})s AS {cast})"
+    def run(make: Callable[[Literal], str]) -> Rows:
+        values: dict[str, Any] = {}
 
-    if question.person is None:
-        query = counting(rows, found, bound)
-    else:
-        query = counting_people(rows, found, bound, People.of(question, key), _DIALECT)
-    return numbered(question, connection.exec_driver_sql(query, values))
+        def bound(value: Any) -> str:
+            name = f"v{len(values)}"
+            values[name] = value if cast is None else spelled(value)
+            return f"%({name})s" if cast is None else f"CAST(%({name})s AS {cast})"
+
+        query = make(bound)
+        return connection.exec_driver_sql(query, values).fetchall()
+
+    return work(Prepared(question, type_, rows, found, _DIALECT, run))
 
 
 def _person(name: str, type_: str) -> str:

@@ -30,12 +30,14 @@ class Dialect:
 class Source:
     """Where the rows are, as pieces of SQL.
 
-    ``value_test`` tells numbers from NaN, where the column may hold it. ``person`` is null where a
-    row has none, and equal for two rows only if they are of one person.
+    ``shown`` is the column as text. ``value_test`` tells numbers from NaN, where the column may
+    hold it. ``person`` is null where a row has none, and equal for two rows only if they are of one
+    person.
     """
 
     table: str
     value: str
+    shown: str
     value_test: str | None = None
     person: str | None = None
 

@@ -26,13 +26,18 @@ def count_series(series: Any, question: Question, key: int | None) -> dict[str, 
     name, index = series.name, getattr(series, "index", None)
     if name != question.column and getattr(index, "name", None) == question.column:
         return _count_counts(series, question)
-    if not isinstance(name, str) or not name:
+    return count_frame(frame_of(series, question), question, key)
+
+
+def frame_of(series: Any, question: Question) -> Any:
+    """A column as a frame of its own."""
+    if not isinstance(series.name, str) or not series.name:
         raise UnreadableTable(
             "a Series must have a name, that of the question's column, got none: "
             f"use .rename({question.column!r})"
         )
-    check_columns(question, [name])
-    return count_frame(series.to_frame(), question, key)
+    check_columns(question, [series.name])
+    return series.to_frame()
 
 
 def _count_counts(series: Any, question: Question) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Count in a table of an SQLite database.
+"""Work in a table of an SQLite database.
 
 A column of SQLite holds values of any type, whatever it was declared. The declared type decides how
 all of them are read, and a value of another type is not counted: it neither stops the counting nor
@@ -8,7 +8,7 @@ changes how others are read.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import closing
 from datetime import date
 from hashlib import blake2b
@@ -20,9 +20,10 @@ from rainbowdp.questions import Between, Question
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Held, Real, integers
 from rainbowdp.tables.named import NamedTable, shielded
-from rainbowdp.tables.people import People, no_identity
-from rainbowdp.tables.query import Dialect, Source, counting, counting_people
-from rainbowdp.tables.values import check_columns, matches, not_countable, numbered
+from rainbowdp.tables.people import no_identity
+from rainbowdp.tables.prepared import Found, Prepared, Rows, Work
+from rainbowdp.tables.query import Dialect, Literal, Source
+from rainbowdp.tables.values import check_columns, matches, not_countable
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -44,23 +45,21 @@ _NUMBERS = "CASE WHEN typeof({0}) IN ('integer', 'real') THEN CAST({0} AS REAL) 
 _SECONDS = 20.0  # to wait for somebody who is writing
 
 
-def count_there(
-    url: sa.URL, table: NamedTable, question: Question, key: int | None
-) -> dict[str, int]:
-    """Counts for a table or view of the file."""
+def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a table or view of the file."""
     file = url.database or ""
     if not Path(file).is_file():
         raise UnreadableTable(f"there is no file {file}")
 
-    def work() -> dict[str, int]:
+    def there() -> Found:
         address = f"{Path(file).resolve().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, timeout=_SECONDS, uri=True)) as connection:
             connection.execute("PRAGMA query_only = true")
             connection.create_function("rainbowdp_hash", -1, _hashed, deterministic=True)
-            return _count(connection, table, question, file, key)
+            return _work(connection, table, question, file, work)
 
     return shielded(
-        work,
+        there,
         sqlite3.Error,
         lambda error: UnreadableTable(
             f"the table {table!r} in {file} cannot be read as SQLite: "
@@ -80,16 +79,13 @@ def _hashed(key: int, *terms: int | str | bytes) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def _count(
+def _work(
     connection: sqlite3.Connection,
     table: NamedTable,
     question: Question,
     file: str,
-    key: int | None,
-) -> dict[str, int]:
-    known = [name for _, name, _ in connection.execute("PRAGMA database_list")]
-    if table.schema is not None and table.schema not in known:
-        raise UnreadableTable(f"there is no table {table!r} in {file}")
+    work: Work[Found],
+) -> Found:
     # table_xinfo knows columns that are computed, too
     inside = () if table.schema is None else (table.schema,)
     described = connection.execute(
@@ -102,25 +98,27 @@ def _count(
     check_columns(question, list(types))
     assert question.column is not None
     held, value = _held(types[question.column], question)
-    found = matches(question, held, types[question.column] or "of no declared type")
+    type_ = types[question.column] or "of no declared type"
+    found = matches(question, held, type_)
     source = Source(
         table.quoted(),
         value.format(_name(question.column)),
+        f"CAST({_name(question.column)} AS TEXT)",
         None,
         None if question.person is None else _person(question.person, types[question.person]),
     )
-    values: list[Any] = []
 
-    def bound(value: Any) -> str:
-        values.append(_spelled_day(value) if held is DATES else value)
-        return f"?{len(values)}"
+    def run(make: Callable[[Literal], str]) -> Rows:
+        values: list[Any] = []
 
-    if question.person is None:
-        query = counting(source, found, bound)
-    else:
-        query = counting_people(source, found, bound, People.of(question, key), _DIALECT)
-    rows: Sequence[Sequence[Any]] = connection.execute(query, values).fetchall()
-    return numbered(question, rows)
+        def bound(value: Any) -> str:
+            values.append(_spelled_day(value) if held is DATES else value)
+            return f"?{len(values)}"
+
+        query = make(bound)
+        return connection.execute(query, values).fetchall()
+
+    return work(Prepared(question, type_, source, found, _DIALECT, run))
 
 
 def _name(name: str) -> str:
