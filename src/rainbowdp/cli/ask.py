@@ -226,8 +226,12 @@ def threshold(
     column: Column,
     at_least: Annotated[int, typer.Option(help="How many matching rows make it a yes.")],
     equals: Annotated[str | None, typer.Option(help="Rows with this value match.")] = None,
-    minimum: Annotated[str | None, typer.Option(help="Rows from this value up match.")] = None,
-    maximum: Annotated[str | None, typer.Option(help="Rows up to this value match.")] = None,
+    minimum: Annotated[
+        str | None, typer.Option(help="Rows from this number, date or time up match.")
+    ] = None,
+    maximum: Annotated[
+        str | None, typer.Option(help="Rows up to this number, date or time match.")
+    ] = None,
 ) -> Callable[..., Question]:
     """Are there at least so many matching rows? The answer is yes or no.
 
@@ -240,15 +244,27 @@ def threshold(
 @_command
 def quantile(
     column: Column,
-    bins: Annotated[str, typer.Option(help="Edges of the bins: 0,10000,20000,50000.")],
+    bins: Annotated[
+        str,
+        typer.Option(
+            help="Edges of the bins, numbers or dates: 0,10000,20000,50000. "
+            "The first and the last may be left out: ,10000,20000,"
+        ),
+    ],
     q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
+    closed_ends: Annotated[
+        bool,
+        typer.Option("--closed-ends", help="Leave out rows beyond the first and the last edge."),
+    ] = False,
 ) -> Callable[..., Question]:
     """Which bin holds the quantile? Bins run from each edge up to, but without, the next.
+
+    Rows beyond the outer edges are counted in the outer bins, whose names say so: < 20000, ≥ 40000.
 
     Example: `rainbow ask quantile people.csv --column income --bins 0,20000,40000,80000
     --epsilon 1 --ledger budget.db`
     """
-    return partial(Quantile, q, edges(bins), column)
+    return partial(Quantile, q, edges(bins), column, closed_ends=closed_ends)
 
 
 def _show(

@@ -46,10 +46,10 @@ def identified(frame: nw.LazyFrame[Any], name: str) -> Identified:
     """The rows that have a person in ``person``, a column that the user calls ``name``."""
     import narwhals as nw
 
-    known = ~nw.col("person").is_null()
-    dtype = frame.collect_schema()["person"]
     if frame.implementation.is_pandas():
         return _in_pandas(frame, name)
+    known = ~nw.col("person").is_null()
+    dtype = frame.collect_schema()["person"]
     empty = isinstance(dtype, nw.Unknown) and _is_null_type(frame)
     if not empty:
         check_identity(dtype, name)

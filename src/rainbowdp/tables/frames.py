@@ -38,7 +38,10 @@ def look_at_frame(native: Any, question: Question) -> Look:
     import narwhals as nw
 
     frame = _frame(native, question)
-    dtype = frame.collect_schema()[str(question.column)]
+    if frame.implementation.is_pandas_like():  # where Narwhals would look into objects
+        dtype = frame.to_native()[question.column].dtype
+    else:
+        dtype = frame.collect_schema()[str(question.column)]
     frame = _with_texts(frame.select(*_wanted(question)))
     person = question.person
     rows, present = _rows(frame.select(a=nw.len(), b=(~nw.col("shown").is_null()).sum()))[0]
@@ -117,7 +120,9 @@ def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
     frame: nw.LazyFrame[Any]
     try:
         frame = nw.from_native(native).lazy()
-        names = frame.collect_schema().names()
+        # Narwhals would look into pandas' objects for their types, and one of them may raise.
+        declared = frame.implementation.is_pandas_like() or frame.implementation.is_spark_like()
+        names = native.columns if declared else frame.collect_schema().names()
     except TypeError:
         raise UnreadableTable(
             "a table must be a data frame, a path, an SQLTable or counts, "
@@ -128,7 +133,7 @@ def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
         check_columns(question, names)
         wanted = [name for name in (question.column, question.person) if name is not None]
         frame = nw.from_native(native[list(dict.fromkeys(wanted))]).lazy()
-    check_columns(question, native.columns if frame.implementation.is_spark_like() else names)
+    check_columns(question, list(names))
     return frame
 
 
