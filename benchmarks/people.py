@@ -34,9 +34,9 @@ _WINDOW = """
 """
 
 
-def seconds(work: Callable[[], object]) -> float:
+def seconds(work: Callable[..., object], *arguments: object) -> float:
     start = time.perf_counter()
-    work()
+    work(*arguments)
     return time.perf_counter() - start
 
 
@@ -52,10 +52,10 @@ def main() -> None:
             with duckdb.connect() as connection:
                 connection.execute(_TABLE.format(people=people, rows=rows, path=path))
                 query = _WINDOW.format(path=path, limit=LIMIT)
-                by_hand = seconds(lambda: connection.execute(query).fetchall())
+                by_hand = seconds(connection.execute, query)
             sample = rb.Winner(ANSWERS, "x", person="person", rows_per_person=LIMIT)
             vote = rb.Winner(ANSWERS, "x", person="person", person_rule="one vote")
-            taken = [seconds(lambda q=q: count(path, q)) for q in (sample, vote)]  # type: ignore[misc]
+            taken = [seconds(count, path, question) for question in (sample, vote)]
             cells = " | ".join(f"{t:.1f} | {t / by_hand:.2f}" for t in taken)
             print(f"| {rows:,} | {each} | {LIMIT} | {by_hand:.1f} | {cells} |", flush=True)
             path.unlink()

@@ -154,7 +154,7 @@ def test_a_value_of_another_type_changes_no_other_in_sqlite(tmp_path: Path) -> N
     connection.close()
     for question in questions:
         found = count(table, question)
-        assert all(1 <= n <= 2 for n in found.values()), question  # 0.5 lies in a bin
+        assert all(1 <= n <= 3 for n in found.values()), question  # outer bins hold some
         people = limited(question, 2, "who")
         assert count(table, people) == found, question
 

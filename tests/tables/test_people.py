@@ -173,7 +173,8 @@ def test_the_order_of_the_answers_does_not_matter(make: Make) -> None:
 
 def test_one_vote_is_the_most_frequent_answer(make: Make) -> None:
     draw = random.Random(4)
-    rows, expected, tied = [], Counter({"red": 0, "green": 0, "blue": 0}), 0
+    rows: list[Row] = []
+    expected, tied = Counter({"red": 0, "green": 0, "blue": 0}), 0
     for who in range(400):
         votes = [draw.choice([*COLORS, "mauve", None]) for _ in range(draw.randrange(7))]
         rows += [(who, f"p{who}", x, 0) for x in votes]
