@@ -139,7 +139,7 @@ def broken(kind: Kind, folder: Path) -> Iterator[tuple[bool, bool]]:
 
 @contextmanager
 def one_connection(folder: Path) -> Iterator[None]:
-    """Connecting takes ten times as long as counting such a file, and a second thread is no help."""
+    """Connecting takes ten times as long as counting such a file; a second thread is no help."""
     with (
         mock.patch.object(locked, "_SETTINGS", (*locked._SETTINGS, "threads = 1")),
         locked_connection(folder) as connection,
