@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +136,21 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     assert piped(b'{"choice": "red"}', TextFile("-", format="jsonl")) == [1, 0]
     pyarrow.parquet.write_table(pa.Table.from_pandas(FRAME), tmp_path / "t.parquet")
     assert piped((tmp_path / "t.parquet").read_bytes(), ParquetFile("-")) == [2, 1]
+
+
+def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "t.csv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=[FRAME.to_csv()])
+    writer.start()
+    assert counted(pipe) == [2, 1]
+    writer.join()
+
+
+def test_a_glob_is_what_its_files_are(tmp_path: Path) -> None:
+    for i in range(2):
+        (tmp_path / f"{i}.jsonl").write_text('{"choice": "red"}\n')
+    assert counted(f"{tmp_path}/*") == [2, 0]
 
 
 def test_a_path_is_looked_for_before_anything_else(tmp_path: Path) -> None:

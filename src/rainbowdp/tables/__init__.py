@@ -4,18 +4,23 @@
 
 * a data frame: pandas, Polars (eager or lazy), PyArrow (a table or a dataset), DuckDB, PySpark,
   counted by its own engine; a pandas or Polars Series is a frame of one column;
-* a path or a glob of ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet`` files;
+* a path or a glob of ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson`` files, each also with ``.gz``,
+  or of ``.parquet`` files;
+* a ``TextFile``, which says how to read one, or a ``ParquetFile`` whose name does not tell;
 * an ``SQLTable`` of a PostgreSQL, SQLite or DuckDB database;
 * counts: ``{"red": 10, "green": 7}``, or what ``value_counts()`` of pandas gives.
 
 Nothing else than counts leaves the engine. The rules, the same for all of them:
 
 * Only what the question lists is counted. Nulls, NaN and other values are not.
-* Values compare as what the column holds. In a column of texts, and every column of a CSV or TSV
+* A record of a text file is one line, and each line is read alone: whatever bytes it holds, every
+  other line is counted as it would be without it. A field that is empty, missing or not valid in
+  the file's encoding has no value. Only a trusted ``TextFile`` has fields that span lines.
+* Values compare as what the column holds. In a column of texts, and every column of a text
   file is one, "3" is the text 3 and not 3.0. In a column of numbers "3" and "3.0" are the number
   three, and a text that spells no number matches nothing; decimals and 128-bit integers
   compare as the nearest 64-bit floats. Truth values are "true" and "false"; dates are "2024-12-31".
-* A range needs numbers. In a CSV or TSV file, texts that spell a number are that number.
+* A range needs numbers. In a text file, texts that spell a number are that number.
   Infinity lies in a range that is open on its side.
 * With a ``person`` column the ``person_rule`` keeps a random sample of ``rows_per_person`` of each
   person's counted rows, or lets each person be one record: the most frequent of that person's

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
@@ -52,11 +52,13 @@ def in_files(
     with private_folder() as folder:
         path = source.path if isinstance(source, TextFile | ParquetFile) else source
         if path is not source and str(path) == STANDARD_INPUT:
-            files = [_standard_input(folder)]
+            files = [_kept(sys.stdin.buffer, folder / "standard input")]
         else:
             files = named_files(path)
         if isinstance(source, str | Path):
-            source = ParquetFile(path) if one_format(files) == PARQUET else TextFile(path)
+            format_ = one_format(files)
+            source = ParquetFile(path) if format_ == PARQUET else TextFile(path, format=format_)
+        files = [file if file.is_file() else _piped(file, folder) for file in files]
         if isinstance(source, ParquetFile):
             return _in_parquet(source, files, question, work, progress, folder)
         return _in_texts(source, files, question, work, progress, folder, sizes)
@@ -73,12 +75,17 @@ def count_files(
     return in_files(source, question, lambda prepared: counted(prepared, key), progress, sizes)
 
 
-def _standard_input(folder: Path) -> Path:
-    """What comes in, in a file of our own: it can be read only once, and a query may need more."""
-    file = folder / "standard input"
+def _kept(stream: BinaryIO, file: Path) -> Path:
+    """What can be read only once, in a file of our own: a query may need it more often."""
     with file.open("wb") as kept:
-        shutil.copyfileobj(sys.stdin.buffer, kept)
+        shutil.copyfileobj(stream, kept)
     return file
+
+
+def _piped(pipe: Path, folder: Path) -> Path:
+    """What comes through a named pipe."""
+    with pipe.open("rb") as stream:
+        return _kept(stream, folder / pipe.name)
 
 
 # --- Parquet ------------------------------------------------------------------------------------
