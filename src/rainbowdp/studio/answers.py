@@ -109,8 +109,8 @@ def exact(world: World, settings: Settings) -> ExactMechanism:
     offer = offered(world)[settings.mechanism]
     if not offer.releasable:
         raise InvalidFile(
-            f"only our own mechanisms are released and written to files, got {offer.name}; "
-            "choose homogeneous or proximity"
+            f"{offer.name} has no exact proof, so it cannot be saved to a file; choose homogeneous "
+            "or proximity"
         )
     if settings.mechanism == "file":
         assert world.file is not None
