@@ -409,13 +409,16 @@ def test_samples_follow_the_row() -> None:
         (lambda: printed_operator(paper.figure_one(), rb.DP(1)), "use rb.optimal"),
         (lambda: printed_operator(winner(2), rb.DP(1, 0.1)), "got a question"),  # type: ignore[arg-type]
         (lambda: report_noisy_max(winner(2), rb.DP(1), "laplace"), "noise must be"),  # type: ignore[arg-type]
-        (lambda: exponential(winner(2), rb.DP(1)).check(), "needs a number of records"),
-        (lambda: exponential(winner(9), rb.DP(1)).check(records=30), "at most 200,000 histograms"),
+        (lambda: exponential(winner(2), rb.DP(1)).check(), "give check a number of records"),
+        (
+            lambda: exponential(winner(9), rb.DP(1)).check(records=30),
+            "more than the limit of 200,000",
+        ),
         (
             lambda: exponential(winner(2), rb.DP(1)).check(records=-1),
             "records must be a whole number",
         ),
-        (lambda: exponential(paper.figure_one(), rb.DP(1)).by_margin([1]), "use its datasets"),
+        (lambda: exponential(paper.figure_one(), rb.DP(1)).by_margin([1]), "ask it for datasets"),
     ],
 )
 def test_refusals_are_one_sentence(call: Callable[[], object], words: str) -> None:

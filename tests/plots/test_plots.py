@@ -342,7 +342,7 @@ def test_the_worst_pair_of_a_private_mechanism_touches_and_of_another_dips() -> 
 def test_what_has_no_worst_pair_is_refused() -> None:
     lone = rb.RainbowGraph([], [("yes", "no")])
     for mechanism, said in (
-        (rb.Mechanism.from_table(PATH, dict.fromkeys(range(6), (0.5, 0.5))), "without one"),
+        (rb.Mechanism.from_table(PATH, dict.fromkeys(range(6), (0.5, 0.5))), "has no guarantee"),
         (rb.optimal(lone, rb.DP(1)), "different rows"),
         (rb.exponential(rb.Winner(["a", "b"]), rb.DP(1)), "question"),
     ):

@@ -33,18 +33,21 @@ def test_an_edge_list_with_remarks_commas_and_a_mark() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "got town.txt empty"),
-        (b"  \n \n", "got town.txt empty"),
-        (b"\xff\xfe\x00", "must be text in UTF-8, got town.txt with another byte at 0"),
+        (b"", "town.txt is empty; open"),
+        (b"  \n \n", "town.txt is empty; open"),
+        (b"\xff\xfe\x00", "town.txt is not text in UTF-8: byte 0 "),
         (b"a\n", "got 'a': town.txt, line 1"),
-        (b"a b\na: x > y\n", "got none for 'b': town.txt, line 1"),
-        (b"a: x > y\na: y > x\n", "got 'a' again: town.txt, line 2"),
+        (
+            b"a b\na: x > y\n",
+            "dataset 'b' has no rainbow; add a line such as 'b: red > green': town.txt, line 1",
+        ),
+        (b"a: x > y\na: y > x\n", "dataset 'a' has a rainbow already: town.txt, line 2"),
         (b"a: x > x\n", "got 'x' twice in x > x: town.txt, line 1"),
         (b"a: x > y\nb: x > z\n", "got 'x > z': town.txt, line 2"),
         (b"a: x > \n", "1 to 80 characters, got '': town.txt, line 1"),
         (b"\n: x > y\n", "1 to 80 characters, got '': town.txt, line 2"),
         (b"a" * 81 + b": x > y\n", "1 to 80 characters, got 81 of them: town.txt, line 1"),
-        (b"# nothing\n", "needs rainbows such as 'a: red > green', got town.txt"),
+        (b"# nothing\n", "town.txt has no rainbows; add lines such as 'a: red > green'"),
         (b"{", "town.txt is not JSON"),
         (b"{}", "town.txt is not a mechanism file: its format is not 'rainbowdp mechanism'"),
         (b"[]", "town.txt is not a mechanism file: its format is not 'rainbowdp mechanism'"),
@@ -118,7 +121,7 @@ def test_a_changed_mechanism_file_is_refused() -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(rb.InvalidFile, match="a file must be readable"):
+    with pytest.raises(rb.InvalidFile, match="cannot read"):
         open_world(tmp_path / "nothing.txt")
 
 

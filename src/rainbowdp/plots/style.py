@@ -254,9 +254,25 @@ def spread(
 
 
 def save(drawn: Axes | Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure to ``path``, whole or not at all; the suffix says as what: svg, pdf, png.
+    """Write a figure to ``path``, whole or not at all; the same figure gives the same bytes.
 
-    The same figure gives the same bytes.
+    Parameters
+    ----------
+    drawn
+        A figure or its axes.
+    path
+        A file that ends in ``.svg``, ``.pdf`` or ``.png``.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    RainbowError
+        If ``drawn`` is not a figure, or the file cannot be written.
+
     """
     figure = drawn if isinstance(drawn, Figure) else drawn.get_figure()
     if not isinstance(figure, Figure):

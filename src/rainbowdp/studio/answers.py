@@ -110,8 +110,8 @@ def exact(world: World, settings: Settings) -> ExactMechanism:
     offer = offered(world)[settings.mechanism]
     if not offer.releasable:
         raise InvalidFile(
-            f"only our own mechanisms are released and written to files, got {offer.name}; "
-            f"choose {' or '.join(ON_GRAPHS)}"
+            f"{offer.name} has no exact proof, so it cannot be saved to a file; choose "
+            f"{' or '.join(ON_GRAPHS)}"
         )
     if settings.mechanism == "file":
         assert world.file is not None
