@@ -535,3 +535,17 @@ def test_progress_is_passed_on(tmp_path: Path) -> None:
     assert answered.answer == "red"
     assert seen
     assert seen[-1] == 1
+
+
+@pytest.mark.parametrize("kind", ["margin-table", "permute-and-flip"])
+@pytest.mark.parametrize("ahead", [0, 5, 10**6, 10**15])
+def test_an_answer_is_drawn_through_the_rule_without_its_whole_row(
+    kind: str, ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row of a clear winner has numbers of thousands of digits; no draw waits for them."""
+    question = rb.Winner(["a", "b", "c"])
+    mechanism = rb.by_kind(question, rb.DP("0.5"), kind)
+    rule = type(mechanism.exact().rule)
+    monkeypatch.setattr(rule, "weights", lambda *_: pytest.fail("the row was built"))
+    answer = rb.ask(mechanism, {"a": 10 + ahead, "b": 10}, ledger=None).answer
+    assert answer in question.answers

@@ -23,7 +23,7 @@ def check(
 
     Example: `rainbow check poll.json`
     """
-    from rainbowdp.exact.scope import question_in_words, unit_in_words
+    from rainbowdp.exact.scope import change_in_words, question_in_words, unit_in_words
     from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
     from rainbowdp.rules.files import load
 
@@ -47,12 +47,13 @@ def check(
             }
         )
         return
-    unit = "two datasets" if question is None else unit_in_words(question)
+    on_a_graph = f"two datasets {mechanism.neighbors}"
+    change = on_a_graph if question is None else change_in_words(question)
     asked = "none: this is the file of a graph" if question is None else question_in_words(question)
     print_facts(
         {
             "file": str(file),
-            "guarantee": f"{mechanism.guarantee}, {unit} {mechanism.neighbors}",
+            "guarantee": f"{mechanism.guarantee}, {change}",
             "in words": mechanism.guarantee.in_words(_ABOUT),
             "question": asked,
             "answers": ", ".join(str(answer) for answer in mechanism.answers),

@@ -32,13 +32,23 @@ def unit_in_words(question: Mapping[str, Any]) -> str:
     return "one record" if rows == 1 else f"one person with at most {records} (as you promise)"
 
 
+def change_in_words(question: Mapping[str, Any]) -> str:
+    """What one change of a table is, from a described question.
+
+    >>> change_in_words({"neighbors": "substituted", "person": None, "rows_per_person": 3})
+    'one person with at most 3 records, as you promise, substituted'
+    """
+    unit = unit_in_words(question)
+    return f"{unit}{',' if ',' in unit else ''} {question['neighbors']}"
+
+
 def scope_of_a_question(question: Mapping[str, Any]) -> str:
     """What rows that answer a described question are proved for.
 
     >>> scope_of_a_question({"kind": "winner", "neighbors": "substituted", "rows_per_person": 1})
     'for tables of every size, one record substituted'
     """
-    change = f"{unit_in_words(question)} {question['neighbors']}"
+    change = change_in_words(question)
     if question.get("kind") != "custom":
         return f"for tables of every size, {change}"
     return (
