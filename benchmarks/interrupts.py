@@ -21,7 +21,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from interrupting import entries, judge, run
-
 from rainbowdp.ledger import Ledger
 
 SEED = 16

@@ -70,7 +70,7 @@ def run(
         stdin=stderr,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        preexec_fn=own_terminal,  # noqa: PLW1509
+        preexec_fn=own_terminal,
     )
     os.close(stderr)
     assert process.stdout is not None

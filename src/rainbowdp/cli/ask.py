@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 from collections.abc import Callable, Iterable
 from contextlib import suppress

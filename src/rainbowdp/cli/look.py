@@ -148,7 +148,7 @@ def _facts(found: Look, limit: int) -> dict[str, str]:
     people = found.people
     if people is not None:
         facts["people"] = (
-            f"{people.people:,} with matching rows: {people.fewest:,} to {people.most:,} rows each, "
+            f"{people.people:,} with matching rows, {people.fewest:,} to {people.most:,} each, "
             f"median {people.median:,}; {people.over_limit:,} have more than the limit of {limit}"
         )
     return facts
