@@ -49,12 +49,42 @@ class Check:
 
     @classmethod
     def proved(cls, guarantee: Guarantee, pairs: int, statement: str) -> Check:
-        """A guarantee that was proved in integers."""
+        """A guarantee that was proved in integers.
+
+        Parameters
+        ----------
+        guarantee
+            What was proved.
+        pairs
+            How many pairs of rows, or inequalities between weights, were compared.
+        statement
+            What they were, in words.
+
+        Returns
+        -------
+        Check
+            One that holds, exactly.
+
+        """
         return cls(True, guarantee, pairs, statement, exact=True)
 
     @classmethod
     def over_pairs(cls, guarantee: Guarantee, pairs: int) -> Check:
-        """A guarantee that holds on so many pairs of neighboring rows, in floats."""
+        """A guarantee that holds on so many pairs of neighboring rows, in floats.
+
+        Parameters
+        ----------
+        guarantee
+            What was checked.
+        pairs
+            How many distinct pairs of rows were compared.
+
+        Returns
+        -------
+        Check
+            One that holds, up to rounding.
+
+        """
         return cls(True, guarantee, pairs, f"all {pairs} distinct pairs of neighboring rows")
 
     @classmethod
@@ -66,7 +96,27 @@ class Check:
         neighbors: tuple[Dataset, Dataset],
         answers: tuple[Answer, ...],
     ) -> Check:
-        """A guarantee that two neighbors break, by their answers."""
+        """A guarantee that two neighbors break.
+
+        Parameters
+        ----------
+        guarantee
+            What was checked.
+        pairs
+            How many distinct pairs of rows were compared.
+        excess
+            By how much the worst pair exceeds the guarantee.
+        neighbors
+            That pair, the one with too much first.
+        answers
+            The set of answers that is too likely there.
+
+        Returns
+        -------
+        Check
+            One that does not hold.
+
+        """
         more, less = neighbors
         named = ", ".join(str(answer) for answer in answers)
         statement = f"{{{named}}} is too likely at {more!r} beside its neighbor {less!r}"

@@ -206,15 +206,51 @@ class ExactMechanism(Releasable):
         return cards.card("Exact mechanism", verdict, cards.facts(named))
 
     def at(self, dataset: Dataset) -> ExactRow:
-        """The row of ``dataset``; keep it to draw more than once without looking it up."""
+        """The row of ``dataset``; keep it to draw more than once without looking it up.
+
+        Parameters
+        ----------
+        dataset
+            A table or its counts; without a question its key, such as (region, depth).
+
+        Returns
+        -------
+        ExactRow
+            The answers and their integer weights.
+
+        """
         return ExactRow(self.answers, self._found(self.rule.weights, dataset))
 
     def release(self, dataset: Dataset) -> Answer:
-        """Draw one answer for ``dataset`` from its exact row. This is what goes out."""
+        """Draw one answer for ``dataset`` from its exact row. This is what goes out.
+
+        Parameters
+        ----------
+        dataset
+            A table or its counts; without a question its key, such as (region, depth).
+
+        Returns
+        -------
+        Answer
+            One answer, drawn with the operating system's randomness.
+
+        """
         return self.ready(dataset)()
 
     def ready(self, dataset: Dataset) -> Callable[[], Answer]:
-        """A function that draws an answer for ``dataset``; all that can fail has happened."""
+        """A function that draws an answer for ``dataset``; all that can fail has happened.
+
+        Parameters
+        ----------
+        dataset
+            A table or its counts; without a question its key, such as (region, depth).
+
+        Returns
+        -------
+        callable
+            Takes nothing and returns an answer, a new one each time.
+
+        """
         return self._found(self.rule.drawer, dataset)
 
     def _found(self, find: Callable[[Key, tuple[Answer, ...]], Found], dataset: Dataset) -> Found:
@@ -254,7 +290,19 @@ class ExactMechanism(Releasable):
         return checksummed(self.describe())
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the mechanism as a file that proves itself, whole or not at all."""
+        """Write the mechanism as a file that proves itself, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+
+        """
         return write_document(self.describe(), path)
 
 

@@ -36,6 +36,8 @@ class Winner(CountQuestion):
         The column that says whose record it is.
     rows_per_person
         How many records of one person count.
+    person_rule
+        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
 
     Raises
     ------

@@ -49,6 +49,15 @@ def load(path: str | PathLike[str]) -> ExactMechanism:
     InvalidFile
         If the file is damaged, or its rows do not keep what it promises.
 
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rainbowdp import DP, Winner, best
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = best(Winner(["red", "green"]), DP(1)).save(f"{folder}/poll.json")
+    ...     print(load(file).name)
+    homogeneous
+
     """
     return from_text(read_text(path), path)
 
