@@ -186,6 +186,33 @@ def test_a_gaussian_row_passes_up_to_the_last_unit_of_every_corner(
         assert first_violation(promise, tuple(more), row) is not None
 
 
+@pytest.mark.parametrize("share", [Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)])
+def test_what_the_balls_leave_open_is_refused(
+    share: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a few bits nothing near the curve is certain, so neither side of it passes."""
+    first = int(TOTAL * share)
+    row = (first, TOTAL - first)
+    best = grown(row, Fraction(1))
+    more = (best[0] + 1, best[1] - 1)
+    promise = promise_of(rb.GaussianDP(1), TOTAL)
+    assert first_violation(promise, row, best) is None
+    assert first_violation(promise, row, more) is not None
+    monkeypatch.setattr("rainbowdp.guarantees.closeness.BITS", -50)
+    assert first_violation(promise, row, best) is not None
+    assert first_violation(promise, row, more) is not None
+
+
+def test_gaussian_rows_that_are_all_but_certain() -> None:
+    """Near both ends, where a tail is a few units of 2^-64."""
+    promise = promise_of(rb.GaussianDP(1), TOTAL)
+    for few in (1, 2, 1000):
+        for row in ((few, TOTAL - few), (TOTAL - 10**6 * few, 10**6 * few)):
+            best = grown(row, Fraction(1))
+            assert first_violation(promise, row, best) is None
+            assert first_violation(promise, row, (best[0] + 1, best[1] - 1)) is not None
+
+
 @pytest.mark.parametrize("mu", ["0", "1", "30"])
 def test_a_gaussian_lifts_nothing_from_zero(mu: str) -> None:
     promise = promise_of(rb.GaussianDP(mu), 6)

@@ -1,6 +1,6 @@
 """How often a kind of mechanism would be wrong, before any data is seen.
 
-The measure is the mean chance of a wrong answer over a fixed list of histograms: of 4, 16, 64, …,
+The measure is the mean chance of a wrong answer over a fixed list of histograms: of 16, 64, 256, …,
 1,048,576 records (times the rows of a person), each size alike, and of each size a few dozen that
 are spread evenly over all histograms of that size. It depends on the question's shape alone (how
 many answers, which neighbors, ties and rows a person, which quantile), never on data, ε or δ. So
@@ -24,7 +24,7 @@ from rainbowdp.questions import Quantile, Question, Winner
 from rainbowdp.questions.histograms import margins_of
 from rainbowdp.questions.relations import Ties
 
-_SIZES = tuple(4**power for power in range(1, 11))
+_SIZES = tuple(4**power for power in range(2, 11))
 _EACH = 48  # histograms of a size; fewer for many answers, as their margins take longer
 _LEAST = 8
 

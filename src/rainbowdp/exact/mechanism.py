@@ -169,10 +169,10 @@ class ExactMechanism(Releasable):
             raise InvalidMechanism(
                 f"a mechanism must have the neighbors of its question, got {self.neighbors!r}"
             )
-        if self.question is None:
-            scope = self.rule.scope_on_a_graph()
-        else:
+        if self.question is not None:
             scope = scope_of_a_question(self.question)
+        else:  # a graph that finds the keys has said itself which regions touch
+            scope = self.rule.scope_on_a_graph() if self.locate is None else ""
         self.rule.must_fit(self.answers, self.neighbors, self.question)
         proof = self.rule.prove(self.guarantee, self.answers, self.question)
         object.__setattr__(self, "_proof", replace(proof, scope=scope))

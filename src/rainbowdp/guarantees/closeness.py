@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rainbowdp.aliases import Weights
 from rainbowdp.errors import InvalidMechanism
@@ -26,9 +26,6 @@ from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.numeric.quantity import ball, precision
-
-if TYPE_CHECKING:
-    from flint import arb
 
 Lines: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 
@@ -136,26 +133,14 @@ def _share(a: int, b: int) -> Fraction:
 
 
 def _allows(mu: Fraction, level: Fraction, power: Fraction) -> bool:
-    """Whether power ≤ Φ(Φ⁻¹(level) + μ) is certain; compared as tails where those are small."""
+    """Whether power ≤ Φ(Φ⁻¹(level) + μ) is certain, to many more places than a weight has.
+
+    Φ(z) = erfc(−z/√2)/2, so with z = Φ⁻¹(level) + μ the argument is erfc⁻¹(2·level) − μ/√2.
+    """
     bits = BITS + max(level.denominator, power.denominator).bit_length()
     with precision(bits):
-        at = _quantile(level) + ball(mu)
-        if power > Fraction(1, 2):
-            return bool(_normal(-at) <= ball(1 - power))
-        return bool(ball(power) <= _normal(at))
-
-
-def _quantile(level: Fraction) -> arb:
-    """Φ⁻¹(level), from the side where it has small numbers."""
-    root = ball(Fraction(2)).sqrt()
-    if level > Fraction(1, 2):
-        return root * ball(2 * (1 - level)).erfcinv()
-    return -root * ball(2 * level).erfcinv()
-
-
-def _normal(z: arb) -> arb:
-    """Φ(z)."""
-    return (-z / ball(Fraction(2)).sqrt()).erfc() / 2
+        argument = ball(2 * level).erfcinv() - ball(mu) / ball(Fraction(2)).sqrt()
+        return bool(ball(2 * power) <= argument.erfc())
 
 
 def check_rows(rows: Iterable[Weights]) -> int:

@@ -47,7 +47,18 @@ def load(path: str | PathLike[str]) -> ExactMechanism:
     Raises
     ------
     InvalidFile
-        If the file is damaged, or its rows do not keep what it promises.
+        If the file is damaged, or its rows do not keep what it promises, or it says anything that
+        the proof did not read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rainbowdp import DP, Winner, best
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = best(Winner(["red", "green"]), DP(1)).save(f"{folder}/poll.json")
+    ...     mechanism = load(path)
+    >>> mechanism.proof.scope
+    'for tables of every size, one record substituted'
 
     Examples
     --------

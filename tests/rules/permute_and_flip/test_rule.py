@@ -259,7 +259,7 @@ def test_a_floor_of_the_chances_that_is_too_low_is_refused() -> None:
         return math.floor((TOTAL - low) * rule.ratio**distance) + low
 
     coins = replace(released(rule), chance=forged)
-    with pytest.raises(rb.InvalidMechanism, match="end above"):
+    with pytest.raises(rb.InvalidMechanism, match="must end at"):
         prove_coins(rb.DP("0.5"), 3, question(3).describe(), coins)
 
 
