@@ -114,6 +114,15 @@ def test_counts_are_a_sum_over_people(make: Make) -> None:
         check_sum_of_people(make, question, seed)
 
 
+def test_a_person_just_above_the_limit_loses_just_what_is_above(make: Make) -> None:
+    sizes = range(1, 7)
+    rows: list[Row] = [(who, f"p{who}", COLORS[i % 3], i) for who in sizes for i in range(who)]
+    table = make(rows)
+    for most in sizes:
+        found = count(table, limited(VOTE, most, "who"))
+        assert sum(found.values()) == sum(min(size, most) for size in sizes)
+
+
 def ways(rows: tuple[int, ...], most: int) -> dict[tuple[int, ...], float]:
     """The multivariate hypergeometric law of a sample, by counting its subsets."""
     all_ = math.comb(sum(rows), most)
