@@ -198,9 +198,10 @@ def test_draws_follow_the_exact_row(records: bool) -> None:
 
 
 def test_records_are_counted_as_in_a_table() -> None:
-    quantile = rb.best(rb.Quantile("1/2", BINS, neighbors="substituted"), rb.DP(80))
+    closed = rb.Quantile("1/2", BINS, neighbors="substituted", closed_ends=True)
+    quantile = rb.best(closed, rb.DP(80))
     measurement = bridge(quantile, (NUMBERS, dp.change_one_distance()))
-    assert measurement([0.0] * 5 + [10.0] * 30 + [49.9] * 4 + [math.nan, 50.0, -1.0] * 99) == (
+    assert measurement([0.0] * 5 + [10.0] * 30 + [49.9] * 4 + [math.nan, 50.1, -1.0] * 99) == (
         "[10, 20)"
     )
     old = rb.Threshold(20, "age", minimum=65, maximum=80, neighbors="substituted")
@@ -339,6 +340,10 @@ def test_ranges_need_numbers() -> None:
     quantile = rb.best(rb.Quantile("1/2", BINS), rb.DP(1))
     with pytest.raises(rb.InvalidQuestion, match="a vector of numbers"):
         bridge(quantile, (TEXTS, dp.change_one_distance()))
+    days = rb.best(rb.Quantile("1/2", ["2024-01-01", "2024-01-02", "2024-01-03"]), rb.DP(1))
+    for space in (TEXTS, NUMBERS):
+        with pytest.raises(rb.InvalidQuestion, match="an input space must be a vector of"):
+            bridge(days, (space, dp.change_one_distance()))
 
 
 def test_wrong_mechanisms() -> None:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -95,11 +97,52 @@ def test_three_questions_and_their_answers(budget: str) -> None:
     wins = ["--column", "vote", "--among", "Clinton,Dole", "--epsilon", "1/2"]
     assert "Clinton" in run("ask", "winner", ELECTION, *wins, "--ledger", budget).output
     half = ["--column", "income", "--bins", "0,20000,200000", "--epsilon", "0.5"]
-    assert "[20000, 200000)" in run("ask", "quantile", ELECTION, *half, "--ledger", budget).output
+    assert "≥ 20000" in run("ask", "quantile", ELECTION, *half, "--ledger", budget).output
     entries = json.loads(run("ledger", "history", budget, "--json").output)
-    assert [entry["answer"] for entry in entries] == ["yes", "Clinton", "[20000, 200000)"]
+    assert [entry["answer"] for entry in entries] == ["yes", "Clinton", "≥ 20000"]
     left = json.loads(run("ledger", "balance", budget, "--json").output)["left"]
     assert left["epsilon"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("bins", "options", "answers"),
+    [
+        ("0,5,10,15", [], ["< 5", "[5, 10)", "≥ 10"]),
+        (",5,10,", [], ["< 5", "[5, 10)", "≥ 10"]),
+        ("-inf,5,10,inf", [], ["< 5", "[5, 10)", "≥ 10"]),
+        ("0,5,10", ["--closed-ends"], ["[0, 5)", "[5, 10]"]),
+        ("0, 5, 10,", ["--closed-ends"], ["[0, 5)", "[5, 10)", "≥ 10"]),
+        (
+            "2024-01-01,2024-04-01,2024-07-01T12:00",
+            ["--closed-ends"],
+            ["[2024-01-01, 2024-04-01)", "[2024-04-01, 2024-07-01 12:00]"],
+        ),
+    ],
+)
+def test_the_ends_of_bins(
+    bins: str, options: list[str], answers: list[str], tmp_path: Path
+) -> None:
+    """Every value of the column is far ahead in its bin, where it has one."""
+    asked = ["--column", "x", "--bins", bins, *options, "--epsilon", "20", "--no-ledger", "--json"]
+    for place, answer in enumerate(answers):
+        first = ["2", "7", "12"] if "-01-" not in bins else ["2024-02-01", "2024-05-01"]
+        (tmp_path / "t.csv").write_text("x\n" + f"{first[place]}\n" * 200)
+        found = json.loads(run("ask", "quantile", str(tmp_path / "t.csv"), *asked).output)
+        assert found["answer"] == answer
+    (tmp_path / "t.csv").write_text("x\n" + "99999\n" * 200 + "7\n")  # beyond all edges
+    if "-01-" not in bins:
+        found = json.loads(run("ask", "quantile", str(tmp_path / "t.csv"), *asked).output)
+        assert found["answer"] == answers[-1]
+
+
+def test_a_question_that_cannot_match_is_not_paid_for(budget: str, tmp_path: Path) -> None:
+    pyarrow.parquet.write_table(pa.table({"x": [1, 2, 3]}), tmp_path / "t.parquet")
+    options = ["--column", "x", "--among", "red,green", "--epsilon", "1", "--ledger", budget]
+    result = run("ask", "winner", str(tmp_path / "t.parquet"), *options)
+    assert result.exit_code == 2
+    assert "holds whole numbers (BIGINT), so no record can match 'red', 'green'" in result.output
+    left = json.loads(run("ledger", "balance", budget, "--json").output)["left"]
+    assert left["epsilon"] == "2"
 
 
 def test_nothing_that_is_said_depends_on_the_data_but_the_answer(tmp_path: Path) -> None:

@@ -305,6 +305,14 @@ def test_spark_matches_as_the_oracle(spark: Any, tmp_path: Path) -> None:
             path = tmp_path / f"{name} {zone[:3]}.parquet"
             pyarrow.parquet.write_table(arrow(COLUMNS[name]), path)
             check(session.read.parquet(str(path)), COLUMNS[name])
+    for zone, name in ((None, "times"), ("UTC", "instants")):
+        for extreme in (-(2**63), 2**63 - 1):
+            ticks = pa.array([extreme, 0, 0], pa.int64()).view(pa.timestamp("us", zone))
+            path = tmp_path / f"{name} {extreme}.parquet"
+            pyarrow.parquet.write_table(pa.table({"x": ticks}), path)
+            question = COLUMNS[name].questions[0]
+            before = expected([datetime(1970, 1, 1, tzinfo=zone and UTC)] * 2, question)
+            assert unit(before, count(session.read.parquet(str(path)), question))
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])

@@ -16,12 +16,10 @@ Nothing else than counts leaves the engine. The rules, the same for all of them:
 * A record of a text file is one line, and each line is read alone: whatever bytes it holds, every
   other line is counted as it would be without it. A field that is empty, missing or not valid in
   the file's encoding has no value. Only a trusted ``TextFile`` has fields that span lines.
-* Values compare as what the column holds. In a column of texts, and every column of a text
-  file is one, "3" is the text 3 and not 3.0. In a column of numbers "3" and "3.0" are the number
-  three, and a text that spells no number matches nothing; decimals and 128-bit integers
-  compare as the nearest 64-bit floats. Truth values are "true" and "false"; dates are "2024-12-31".
-* A range needs numbers. In a text file, texts that spell a number are that number.
-  Infinity lies in a range that is open on its side.
+* The declared type of the column says how the question's texts and ends are read, never what is in
+  it; ``values.py`` has the rules. A question that no value of the type can match is refused.
+* A range needs numbers, dates or times. In a text file, texts that spell one are that. Infinity
+  lies in a range that is open on its side.
 * With a ``person`` column the ``person_rule`` keeps a random sample of ``rows_per_person`` of each
   person's counted rows, or lets each person be one record: the most frequent of that person's
   groups, or for a quantile the bin of that person's median. Either looks at one person's rows alone

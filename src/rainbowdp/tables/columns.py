@@ -37,9 +37,10 @@ _TICKING = Whole(1 - (1 << 63), (1 << 63) - 1)  # NumPy's "not a time" is the nu
 _SPARK_TICKS = {
     "date": "CAST(unix_date(value) AS bigint)",
     "timestamp": "unix_micros(value)",
-    "timestamp_ntz": (
-        "unix_date(CAST(value AS date)) * 86400000000 + hour(value) * 3600000000 "
-        "+ minute(value) * 60000000 + CAST(extract(SECOND FROM value) * 1000000 AS bigint)"
+    "timestamp_ntz": (  # null on the very first day, which begins before the first number
+        "try_add(try_multiply(unix_date(CAST(value AS date)), 86400000000L), hour(value) * "
+        "3600000000L + minute(value) * 60000000L "
+        "+ CAST(extract(SECOND FROM value) * 1000000 AS bigint))"
     ),
 }
 

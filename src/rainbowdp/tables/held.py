@@ -18,6 +18,7 @@ from rainbowdp.questions import Between
 from rainbowdp.questions.ends import Kind, moment
 
 _MOST_DIGITS = 100  # more than any number a column can hold
+_MOST_WRITTEN = 10_000  # digits of one that is written out
 _FORMATS = {16: "e", 32: "f"}
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
@@ -182,7 +183,8 @@ class _Decimals:
 
     def value(self, text: str) -> object:
         """The decimal that the text spells."""
-        return _decimal(text)
+        number = _decimal(text)
+        return None if number is None or abs(number.adjusted()) > _MOST_WRITTEN else number
 
     def range(self, rule: Between, group: int) -> Range | None:
         """The range between the decimals that the ends are written as."""
