@@ -233,7 +233,7 @@ def test_an_answer_that_nobody_could_read_is_in_the_ledger(
 
 def test_what_a_promise_is_worth_is_said_and_a_weak_one_warned_of(tmp_path: Path) -> None:
     weak = [*SURE[:-1], "5", "--no-ledger"]
-    for words in (SURE + ["--no-ledger"], [*SURE, "--explain"]):
+    for words in ([*SURE, "--no-ledger"], [*SURE, "--explain"]):
         asked = run("ask", "threshold", ELECTION, *words)
         assert "guess about one record is right at most 74 % of the time" in asked.stdout
         assert asked.stderr == ""
