@@ -3,8 +3,9 @@
     python benchmarks/interrupts.py [RUNS]
 
 Each run asks a question on a pseudo-terminal with a ledger and types Ctrl-C (or sends SIGTERM) at a
-random moment between the start of the import and the end, every other one in the last third, where the
-payment, the draw and the printing are. A third of the runs make a margin table in a fresh folder.
+random moment between the start of the import and the end, every other one in the last third, where
+the payment, the draw and the printing are. A third of the runs make a margin table, in a fresh
+folder.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from interrupting import entries, judge, run
+from interrupting import after, entries, judge, run
 from rainbowdp.ledger import Ledger
 
 SEED = 16
@@ -28,7 +29,7 @@ THREE = "red,green,blue"
 
 
 def main(runs: int) -> None:
-    dice, found, wrong = random.Random(SEED), Counter[str](), 0
+    dice, found, wrong = random.Random(SEED), Counter[str](), 0  # noqa: S311
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         table, place = folder / "votes.csv", folder / "budget.db"
@@ -43,15 +44,8 @@ def main(runs: int) -> None:
                 [(signal.SIGINT, 130), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
             )
             os.environ["RAINBOWDP_CACHE"] = str(folder / f"kept-{number}")
-            started: list[float] = []
-
-            def now(_: str, out: str, seconds: float) -> bool:
-                if "started" in out:
-                    started.append(seconds)
-                return bool(started) and seconds - started[0] > moment  # noqa: B023
-
             before = len(entries(place))
-            ended = run(_question(table, place, among), now, number=by)
+            ended = run(_question(table, place, among), after(moment), number=by)
             try:
                 found[judge(ended, before, place, code)] += 1
             except AssertionError as error:

@@ -45,12 +45,24 @@ class Ended:
             return None
 
 
+def after(moment: float) -> Callable[[str, str, float], bool]:
+    """So many seconds after the start of the import."""
+    started: list[float] = []
+
+    def when(_: str, output: str, seconds: float) -> bool:
+        if "started" in output:
+            started.append(seconds)
+        return bool(started) and seconds - started[0] > moment
+
+    return when
+
+
 def run(
     arguments: Sequence[str],
     when: Callable[[str, str, float], bool],
     *,
     number: int = signal.SIGINT,
-    then: Callable[[], None] = lambda: None,
+    then: Callable[[], object] = lambda: None,
 ) -> Ended:
     """Run the command and interrupt it once ``when(terminal, output, seconds)`` holds.
 
@@ -108,9 +120,11 @@ def run(
 def entries(place: Path) -> list[tuple[int, str | None]]:
     """What a ledger holds, read without a line of ours."""
     with sqlite3.connect(f"file:{place}?mode=ro", uri=True) as connection:
-        return connection.execute(
-            "SELECT number, answer FROM rainbow_entries ORDER BY number"
-        ).fetchall()
+        query = "SELECT number, answer FROM rainbow_entries ORDER BY number"
+        return [
+            (number, None if answer is None else json.loads(answer))
+            for number, answer in connection.execute(query)
+        ]
 
 
 def judge(ended: Ended, before: int, place: Path, code: int = 130) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from interrupting import Ended, entries, judge, run
+from interrupting import Ended, after, entries, judge, run
 from rainbowdp.ledger import Ledger
 
 VOTES = "vote,who\n" + "red,1\ngreen,2\nblue,3\nred,4\n" * 5
@@ -105,16 +105,9 @@ def test_while_the_payment_waits(table: Path, ledger: Path, locked: sqlite3.Conn
 def test_at_random_moments(table: Path, ledger: Path) -> None:
     dice = random.Random(16)
     for _ in range(6):
-        share = dice.uniform(0.3, 1.1)
         before = len(entries(ledger))
-        started: list[float] = []
-
-        def late(_: str, out: str, seconds: float) -> bool:
-            if "started" in out:
-                started.append(seconds)
-            return bool(started) and seconds - started[0] > share
-
-        judge(run(question(table, ledger), late), before, ledger)
+        ended = run(question(table, ledger), after(dice.uniform(0.3, 1.1)))
+        judge(ended, before, ledger)
 
 
 def test_a_planted_silent_payment_is_found(ledger: Path) -> None:

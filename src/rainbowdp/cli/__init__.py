@@ -18,7 +18,7 @@ from rainbowdp.cli.design import design
 from rainbowdp.cli.ledger import ledgers
 from rainbowdp.cli.look import look
 from rainbowdp.cli.reproduce import reproduce
-from rainbowdp.cli.running import CODES, EXIT_CODES, Group
+from rainbowdp.cli.running import CODES, EXIT_CODES, Group, ending_of, tell
 from rainbowdp.cli.studio import studio
 
 app = typer.Typer(
@@ -69,11 +69,17 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # ε on a terminal that cannot show it
             stream.reconfigure(errors="replace")
+    code: int | str | None = 0
     try:
         app(prog_name="rainbow")
     except SystemExit as ended:
-        interrupts.let_go()
-        if ended.code in (CODES["interrupted"], CODES["terminated"]):
-            atexit._run_exitfuncs()
-            os._exit(int(ended.code))  # a solver may still be busy, and would crash on the way out
-        raise
+        code = ended.code
+    except KeyboardInterrupt as error:  # before or after the command itself
+        ending = ending_of(error)
+        code = ending.code
+        tell(ending, "--json" in sys.argv)
+    interrupts.let_go()
+    if isinstance(code, int) and code in (CODES["interrupted"], CODES["terminated"]):
+        atexit._run_exitfuncs()
+        os._exit(code)  # a solver may still be busy, and would crash on the way out
+    sys.exit(code)

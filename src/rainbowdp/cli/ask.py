@@ -16,7 +16,7 @@ from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.cli.given import edges, listed
-from rainbowdp.cli.interrupts import check
+from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
     AsJson,
     Group,
@@ -28,7 +28,7 @@ from rainbowdp.cli.output import (
     warn,
 )
 from rainbowdp.cli.paying import Payment, watched
-from rainbowdp.cli.running import Cut, is_output
+from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.tables import (
     TABLE_HELP,
     Decimal,
@@ -170,17 +170,18 @@ def _ask(
         if book is None:
             check()
         _show(mechanism, release, None if book is None else book.balance(), where, as_json)
-    except (KeyboardInterrupt, OSError) as error:
-        cut = Cut(error, _cut_off(payment, error))
+        let_go()
+    except (Exception, KeyboardInterrupt) as error:
+        stopped = stopping(error)
+        if stopped is None:
+            raise
     else:
         return
-    raise cut
+    raise Cut(stopped, _cut_off(payment, stopped))
 
 
-def _cut_off(payment: Payment | None, error: BaseException) -> str | None:
+def _cut_off(payment: Payment | None, error: BaseException) -> str:
     """What became of a question that was interrupted, or whose answer nobody could read."""
-    if isinstance(error, OSError) and not is_output(error):
-        return None
     interrupted = isinstance(error, KeyboardInterrupt)
     what = "Interrupted" if interrupted else "Standard output cannot be written"
     if payment is not None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from typer.core import TyperGroup
 
-from rainbowdp.cli.interrupts import Interrupted
+from rainbowdp.cli.interrupts import Interrupted, noted
 from rainbowdp.errors import (
     BudgetExceeded,
     InvalidFile,
@@ -107,16 +107,28 @@ class Group(TyperGroup):
         try:
             found = super().main(args, *others, **{**options, "standalone_mode": False})
             code = found if isinstance(found, int) else 0
+            if code == CODES["interrupted"]:  # Typer says so of any signal
+                ending = ending_of(KeyboardInterrupt())
         except (Exception, KeyboardInterrupt) as error:
             ending = ending_of(error)
         if ending is not None:
             code = ending.code
-            _tell(ending, "--json" in words)
+            tell(ending, "--json" in words)
         sys.exit(code)
 
 
-def is_output(error: BaseException) -> bool:
-    """Whether standard output is closed or full."""
+def stopping(error: BaseException) -> BaseException | None:
+    """What stopped a command from outside: a signal, or an output that is closed or full.
+
+    Once a signal has come, it is behind every other error: libraries make their own of it.
+    """
+    signaled = noted()
+    if signaled is not None or isinstance(error, KeyboardInterrupt):
+        return signaled or error
+    return error if _is_output(error) else None
+
+
+def _is_output(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _OUTPUT and error.filename is None
 
 
@@ -125,11 +137,12 @@ def ending_of(error: BaseException) -> Ending:
     words = error.words if isinstance(error, Cut) else None
     if isinstance(error, Cut):
         error = error.cause
+    error = stopping(error) or error
     if isinstance(error, KeyboardInterrupt):
         terminated = isinstance(error, Interrupted) and error.number != 2
         kind = "terminated" if terminated else "interrupted"
         return Ending(kind, words or "Interrupted; nothing was spent.")
-    if is_output(error):
+    if _is_output(error):
         return Ending("output", words or "Standard output cannot be written; nothing was spent.")
     if hasattr(error, "format_message"):  # Typer's own, on how the command is used
         return Ending("usage", _usage(error))
@@ -168,7 +181,8 @@ def _unexpected(error: BaseException) -> str:
     )
 
 
-def _tell(ending: Ending, as_json: bool) -> None:
+def tell(ending: Ending, as_json: bool) -> None:
+    """Say why a command ended, where its user looks."""
     if as_json and ending.kind != "output" and sys.stdout is not None:
         try:
             print(ending.as_json(), flush=True)  # noqa: T201

@@ -6,8 +6,8 @@ A file that is damaged, of another version, about something else or not private 
 again; a folder that cannot be written only costs the time to make a table anew.
 
 Whoever makes a table holds a lock beside its place, and others who need the same one wait for it.
-The lock is the operating system's and ends with the process that holds it, however that ends;
-where there are no locks everyone makes the table.
+The lock is the operating system's and ends with the process that holds it, however that ends; where
+there are no locks everyone makes the table.
 """
 
 from __future__ import annotations
