@@ -37,7 +37,7 @@ def values(texts: Texts) -> list[str | None]:
     st.lists(st.integers(0, 4), min_size=1, max_size=2, unique=True),
 )
 @example([b'a,"b', b'red","'], ",", "utf-8", [0])
-@example([b"red,\r", b"\r", b'"red"\r'], ",", "utf-8", [0])
+@example([b"red,\r", b"\r", b'"red"\r', b"red\r\r"], ",", "utf-8", [0])
 def test_the_wanted_fields_of_any_lines(
     listed: list[bytes], delimiter: str, encoding: str, wanted: list[int]
 ) -> None:
