@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import json
 import re
 from collections.abc import Iterator
 from fractions import Fraction
@@ -161,19 +162,19 @@ def test_any_change_is_refused_or_private_for_what_is_said(kind: str, tmp_path: 
         region["rows"] = region["rows"][:9]
     assert is_private(restore(content), asked(restore(content)))
     kept: dict[str, ExactMechanism] = {}
+    written: dict[str, str] = {}
     for name, other in mutations(content):
         try:
             mechanism = load(write(other, tmp_path / "m.json"))
         except rb.InvalidFile:
             continue
-        kept[name] = mechanism
+        kept[name], written[name] = mechanism, json.dumps(other, sort_keys=True)
     distinct = {rows_by_counts(m): (name, m) for name, m in kept.items()}
     for name, mechanism in distinct.values():
         assert is_private(mechanism, asked(mechanism)), name
     for name, mechanism in kept.items():  # nothing is understood otherwise than it is written
-        assert "nan" not in name
-        assert "note" not in name
-        assert mechanism.question is not None
+        assert written[name] == json.dumps(mechanism.describe(), sort_keys=True)
+        assert not re.search("nan|one key more|more in|no question", name)
     assert len(kept) < 60
 
 
@@ -194,6 +195,47 @@ def test_what_one_person_may_have_is_in_the_words(kind: str, tmp_path: Path) -> 
         assert kind == "coins"
     else:
         assert f"at most {rows + 2} records" in words
+
+
+@pytest.mark.parametrize(
+    ("kind", "where", "other"),
+    [
+        ("homogeneous", ("note",), "trust me"),
+        ("homogeneous", ("mixing",), 0),
+        ("homogeneous", ("mixing",), 0.0),
+        ("homogeneous", ("mixing",), "0/1"),
+        ("homogeneous", ("guarantee", "epsilon"), 0.5),
+        ("homogeneous", ("guarantee", "epsilon"), "2/4"),
+        ("homogeneous", ("guarantee", "delta"), 0),
+        ("homogeneous", ("regions", 0, "note"), 1),
+        ("coins", ("coins", "note"), 1),
+        ("coins", ("question", "note"), 1),
+        ("quantile", ("question", "q"), 0.9),
+        ("quantile", ("question", "q"), "0.9"),
+        ("quantile", ("question", "bins", 0, 0), "0"),
+        ("quantile", ("question", "bins", 0, 0), 0.0),
+        ("threshold", ("question", "minimum"), "65"),
+        ("threshold", ("question", "minimum"), 65.0),
+        ("threshold", ("question", "at_least"), 5.0),
+        ("threshold", ("question", "at_least"), True),
+    ],
+)
+def test_what_is_spelled_otherwise_is_refused(
+    kind: str, where: tuple[Any, ...], other: Any, tmp_path: Path
+) -> None:
+    content = contents(kind)
+    assert load(write(content, tmp_path / "m.json"))
+    with pytest.raises(rb.InvalidFile):
+        load(write(changed(content, where, other), tmp_path / "m.json"))
+
+
+@pytest.mark.parametrize("kind", ["margin table", "coins", "quantile"])
+def test_no_graph_can_bring_the_rows_of_a_table_question(kind: str) -> None:
+    """Neither by a file nor by a mechanism that is made with keys of its own."""
+    mine = made(kind)
+    for locate in (None, lambda dataset: dataset):
+        with pytest.raises(rb.InvalidMechanism):
+            ExactMechanism(mine.guarantee, mine.answers, mine.rule, locate=locate)
 
 
 def no_pairs(content: Content) -> Content:

@@ -234,18 +234,46 @@ def test_scores_that_move_farther_than_they_say_are_refused(distances: Any) -> N
 
 @pytest.mark.parametrize(
     ("distance", "change"),
-    [(0, -1), (1, 1), (1, -2), (200, 1 << 60), (511, -(1 << 100)), (1024, 1 << 90), (5, -1)],
+    [
+        (0, -1),
+        (1, 1),
+        (1, -2),
+        (200, 1 << 60),
+        (511, -(1 << 100)),
+        (1024, 1 << 90),
+        (5, -1),
+        (1025, -(1 << 124)),
+        (1025, 1 << 124),
+        (-1, 1),
+    ],  # 1025 is only seen from 1024
 )
 def test_a_coin_that_is_not_what_it_is_said_to_be_is_refused(distance: int, change: int) -> None:
     rule = coins_for(12, rb.DP("0.01"), "substituted", "first listed")
     asked = question(12).describe()
     assert prove_coins(rb.DP("0.01"), 12, asked, released(rule))
 
+    where = distance if distance >= 0 else rule.farthest + distance
+
     def forged(at: int) -> int:
-        return rule.chance(at) + (change if at == distance else 0)
+        return rule.chance(at) + (change if at == where else 0)
 
     with pytest.raises(rb.InvalidMechanism, match="coin"):
         prove_coins(rb.DP("0.01"), 12, asked, replace(released(rule), chance=forged))
+
+
+def test_coins_that_fall_more_slowly_than_their_ratio_are_refused() -> None:
+    """Private at the looked-at distances, but not what the proof says of those between."""
+    rule = coins_for(3, rb.DP("0.5"), "substituted", "first listed")
+    flatter = rule.ratio + (1 - rule.ratio) / 100
+
+    def forged(distance: int) -> int:
+        if distance >= rule.farthest:
+            return rule.least
+        return math.floor((TOTAL - rule.least) * flatter**distance) + rule.least
+
+    coins = replace(released(rule), chance=forged)
+    with pytest.raises(rb.InvalidMechanism, match="another chance"):
+        prove_coins(rb.DP("0.5"), 3, question(3).describe(), coins)
 
 
 def test_a_floor_of_the_chances_that_is_too_low_is_refused() -> None:
