@@ -64,7 +64,7 @@ def test_reproduce_draws_the_figures_and_says_where(tmp_path: Path) -> None:
     file.touch()
     result = CliRunner().invoke(app, ["reproduce", "--out", str(file)])
     assert result.exit_code == 2
-    assert result.stderr.startswith("rainbow: figures need a folder")
+    assert result.stderr.startswith("rainbow: cannot write figures to the folder")
 
 
 def test_reproduce_fails_when_a_number_changes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ BAD: list[tuple[list[str], str]] = [
     ([*WINNER, *AMONG, "--epsilon"], "requires an argument. See: rainbow"),
     ([*WINNER, *AMONG, "--colour", "1"], "No such option: --colour"),
     (["asks"], "No such command 'asks'"),
-    ([*WINNER, *AMONG, "--epsilon", "0", "--no-ledger"], "epsilon > 0"),
+    ([*WINNER, *AMONG, "--epsilon", "0", "--no-ledger"], "use a larger epsilon"),
     ([*WINNER, *AMONG, "--epsilon", "-1", "--no-ledger"], "epsilon=-1"),
     ([*WINNER, "--among", "Dole,Dole", "--epsilon", "1", "--no-ledger"], "'Dole' twice"),
     ([*WINNER, "--among", "a,b,c,d", "--epsilon", "1", "--no-ledger", "--mechanism", "proximity"],
