@@ -88,4 +88,5 @@ def main() -> None:
 def _no_tracebacks() -> None:
     """Python prints some errors that nobody can catch, and log lines that nobody asked for."""
     logging.lastResort = None
-    sys.unraisablehook = threading.excepthook = lambda _: None
+    sys.unraisablehook = lambda _: None
+    threading.excepthook = lambda _: None
