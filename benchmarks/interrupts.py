@@ -51,6 +51,7 @@ def main(runs: int) -> None:
             except AssertionError as error:
                 wrong += 1
                 print("WRONG:", error)
+            print(f"\r{number + 1} of {runs}", end="", file=sys.stderr, flush=True)
     print(f"{runs} runs: {dict(found)}, {wrong} wrong")
     sys.exit(wrong > 0)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import sys
+import threading
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -66,6 +68,7 @@ def rainbow(
 def main() -> None:
     """Run the command."""
     interrupts.watch()
+    _no_tracebacks()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # ε on a terminal that cannot show it
             stream.reconfigure(errors="replace")
@@ -83,3 +86,10 @@ def main() -> None:
         atexit._run_exitfuncs()
         os._exit(code)  # a solver may still be busy, and would crash on the way out
     sys.exit(code)
+
+
+def _no_tracebacks() -> None:
+    """Python prints some errors that nobody can catch, and log lines that nobody asked for."""
+    logging.lastResort = None
+    sys.unraisablehook = lambda _: None
+    threading.excepthook = lambda _: None
