@@ -34,7 +34,7 @@ def main(runs: int) -> None:
         folder = Path(name)
         table, place = folder / "votes.csv", folder / "budget.db"
         table.write_text("vote\n" + "red\ngreen\nblue\nred\n" * 50)
-        Ledger.create(place, epsilon=10 * runs)
+        Ledger.create(place, dataset="votes", epsilon=10 * runs)
         usual = {among: _usual(table, place, among, folder) for among in ("red,green", THREE)}
         print("seconds from the start of the import to the end:", usual)
         for number in range(runs):

@@ -146,7 +146,7 @@ CASES: dict[str, Make] = {
     "counts text": _frame(lambda m: {"a": Odd(m)}),
     "a list": _frame(lambda m: [m, Odd(m)]),
 }
-_FIRST: list[bytes] = []
+_FIRST: dict[str | None, bytes] = {}
 FILES = [name for name in CASES if name.startswith(("csv", "tsv", "parquet"))]
 
 
@@ -187,19 +187,22 @@ def raised(error: BaseException) -> str:
     return "\n".join([*parts, *traceback.format_exception(error)])
 
 
-def _ledger(folder: Path) -> Ledger:
-    """A ledger of its own; copies of one, as creating syncs the disk."""
-    if not _FIRST:
-        Ledger.create(folder / "first.db", epsilon=100)
-        _FIRST.append((folder / "first.db").read_bytes())
-    (folder / "budget.db").write_bytes(_FIRST[0])
+def _ledger(folder: Path, person: str | None) -> Ledger:
+    """A ledger of its own; copies of one for each unit, as creating syncs the disk."""
+    if person not in _FIRST:
+        first = folder / "first.db"
+        Ledger.create(first, dataset="markers", epsilon=100, person=person)
+        _FIRST[person] = first.read_bytes()
+        first.unlink()
+    (folder / "budget.db").write_bytes(_FIRST[person])
     return Ledger.open(folder / "budget.db")
 
 
 def leaks(case: str, marker: str, folder: Path, dice: Random, tables: dict[str, Make]) -> list[str]:
     """Where the marker of one case was found, asked by the API."""
     table = tables[case](marker, folder)
-    ledger = _ledger(folder)
+    mechanism = questions(dice)
+    ledger = _ledger(folder, mechanism.question.person)
     log = io.StringIO()
     handler = logging.StreamHandler(log)
     root = logging.getLogger()
@@ -215,7 +218,7 @@ def leaks(case: str, marker: str, folder: Path, dice: Random, tables: dict[str, 
         ):
             warnings.simplefilter("always")
             try:
-                rb.ask(questions(dice), table, ledger=ledger, name="poll")
+                rb.ask(mechanism, table, ledger=ledger, name="poll", source="markers")
             except BaseException as error:
                 found["raised"] = raised(error)
                 if not isinstance(error, rb.RainbowError):
@@ -233,9 +236,9 @@ def command(case: str, marker: str, folder: Path, run: Callable[..., Any]) -> li
     """The same for a file, asked by the command."""
     path = CASES[case](marker, folder)
     place = folder / "budget.db"
-    _ledger(folder)
     found = {}
     for more in ([], ["--json"], ["--person", "who"]):
+        _ledger(folder, "who" if "who" in more else None)
         words = ["--column", "x", "--among", "a,b", "--epsilon", "1", "--ledger", str(place)]
         result = run("ask", "winner", str(path), *words, *more)
         found[f"printed {more}"] = result.stdout + result.stderr
@@ -243,5 +246,5 @@ def command(case: str, marker: str, folder: Path, run: Callable[..., Any]) -> li
             found[f"raised {more}"] = marker
         if more == ["--json"]:
             json.loads(result.stdout)
-    found["ledger"] = place.read_bytes().decode("latin-1")
+        found[f"ledger {more}"] = place.read_bytes().decode("latin-1")
     return [where for where, text in found.items() if marker in text]

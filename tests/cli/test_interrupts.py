@@ -25,7 +25,7 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Path:
-    Ledger.create(tmp_path / "budget.db", epsilon=1000)
+    Ledger.create(tmp_path / "budget.db", dataset="votes", epsilon=1000)
     return tmp_path / "budget.db"
 
 
