@@ -90,7 +90,7 @@ def test_bins_are_named_by_what_they_hold() -> None:
         "≥ 1e+300",
     )
     assert Quantile("1/2", np.array([0.5, 1, 2])).answers == ("< 1", "≥ 1")
-    times = [
+    times: list[Any] = [
         "2024-01-01",
         datetime(2024, 4, 1, 6, 30),
         np.datetime64("2024-04-01T06:30:01.5"),

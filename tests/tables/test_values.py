@@ -31,7 +31,7 @@ from postgres import connect, fresh_schema
 from rainbowdp.questions import Between, Custom, Quantile, Question, Threshold, Winner
 from rainbowdp.questions.ends import Kind
 from rainbowdp.tables import SQLTable, count
-from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Real, Times, integers
+from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
 from rainbowdp.tables.values import can_match
 
 Values: TypeAlias = list[Any]
@@ -680,7 +680,7 @@ def test_whole_numbers_that_pandas_made_floats_compare_as_floats() -> None:
 
 def test_what_can_match_a_type() -> None:
     answers = Winner(["1", "1.50", "TRUE", "2024-01-01", "2024-01-01T06:00Z", "red"], "x")
-    can = {
+    can: dict[Held, tuple[str, ...]] = {
         TEXT: answers.answers,
         TRUTHS: ("TRUE",),
         integers(8): ("1",),
