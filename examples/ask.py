@@ -34,8 +34,8 @@ def main() -> None:
         "How do most of the 210 travel?": (rb.best(winner, rb.DP("1.5")), TRAVEL),
     }
     with tempfile.TemporaryDirectory() as folder:
-        ledger = rb.Ledger.create(Path(folder) / "budget.db", epsilon=4)
-        console.print("\n[bold]Three private answers[/], neighbors: one record substituted\n")
+        ledger = rb.Ledger.create(Path(folder) / "budget.db", dataset="two-surveys", epsilon=4)
+        console.print("\n[bold]Three private answers[/], for one record substituted\n")
         table = Table("question", "guarantee", "mechanism", "answer", box=SIMPLE_HEAD)
         for words, (mechanism, data) in asked.items():
             answer = rb.ask(mechanism, data, ledger=ledger).answer

@@ -81,7 +81,7 @@ def report_attacker(console: Console, placed: rb.Deployment, epsilon: float) -> 
         "[bold]What an attacker learns[/] who sees the answer, knows the map and the mechanism, "
         "and held two junctions for equally likely:\n"
     )
-    graph, exact = placed.graph, placed.exact
+    graph, exact = placed.graph, placed.exact()
     start = int(np.flatnonzero(graph.depths == 0)[0])
     steps = graph.distances(np.arange(len(graph)) == start)
     here = graph.datasets[start]
@@ -136,7 +136,7 @@ def main() -> None:
     guarantee = rb.DP(asked.epsilon)
     placed = rb.deploy(graph, guarantee)
     with tempfile.TemporaryDirectory() as folder:
-        file, _ = placed.save(Path(folder) / "hospitals.json")
+        file = placed.save(Path(folder) / "hospitals.json")
         seconds = time.perf_counter() - started
         console.print(
             f"\n[bold]{len(graph):,} junctions, {graph.edge_count:,} roads[/] from "

@@ -21,8 +21,9 @@ __all__ = ["place", "places", "postgres_url", "spark", "studio_address"]
 provide_java()
 
 # A landing must not depend on luck: CI tries the same examples every time, people new ones.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("people", deadline=None)
+# So few that the whole run stays under five minutes on two cores; people's runs add up.
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60)
+settings.register_profile("people", deadline=None, max_examples=60)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
 
 
@@ -38,6 +39,12 @@ class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         if "spark" in nodeid and "spark_submit" not in nodeid:
             return "spark"
         return nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores, as some wait for a browser, Spark or a database."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,8 @@ from rainbowdp.ledger import Entry, Ledger
 
 QUESTION = {"question": "winner", "column": "choice", "among": ["red", "green"]}
 SUBSTITUTED = "substituted"
+DATASET = "town-2026"
+SOURCE = "votes, final count"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -33,8 +36,21 @@ def place(places: Callable[[], str]) -> str:
     return places()
 
 
+def new_ledger(place: str | Path, **options: Any) -> Ledger:
+    """A ledger for some dataset, and for one record unless the options say otherwise."""
+    return Ledger.create(place, dataset=DATASET, **options)
+
+
 def spend(ledger: Ledger, guarantee: Guarantee, name: str | None = None) -> Entry:
-    return ledger.spend(guarantee, question=QUESTION, name=name, neighbors=ledger.neighbors)
+    """One payment from a source that may be recalled."""
+    return ledger.spend(
+        guarantee,
+        question=QUESTION,
+        unit=ledger.unit,
+        neighbors=ledger.neighbors,
+        source=SOURCE,
+        name=name,
+    )
 
 
 def says(*parts: str) -> str:

@@ -431,3 +431,23 @@ def margin_tables(draw: st.DrawFn) -> MarginTable:
     total = math.lcm(*map(sum, rows))
     scaled = (tuple(weight * (total // sum(row)) for weight in row) for row in rows)
     return MarginTable(shape, total, tuple(scaled))
+
+
+_PIECES = (
+    *(b"red", b"blue", "é".encode(), b"1", b"2,5", b"-7", b"nan", b"x" * 70),
+    *(b",", b",", b";", b"\t", b"|", b'"', b'"', b'""', b'\\"', b"'", b" ", b"\\", b"#"),
+    *(b"\r", b"\r\r", b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe9"),
+    *(b"\xef\xbb\xbf", "\u2028".encode(), b"\x1a", b"\x85", b"\x81"),
+    *(b'{"choice": "red"}', b'{"choice":', b"{", b"}", b"[", b"null", b'"red"', b"\\ud800"),
+)  # fmt: skip
+
+
+def lines() -> st.SearchStrategy[bytes]:
+    """One line of a text file: any bytes but a newline, most of them apt to mislead a reader."""
+    pieces = st.lists(st.sampled_from(_PIECES), max_size=8).map(b"".join)
+    return st.one_of(
+        pieces,
+        pieces,
+        st.sampled_from([b"red", b"blue,1", b'1,"red",2', b'{"choice": "blue", "n": 2}']),
+        st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")),
+    )

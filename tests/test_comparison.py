@@ -237,15 +237,15 @@ def test_the_page_shows_what_quantiles_cost() -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: compare(winner(2), rb.DP(1)), "either records, datasets or margins"),
-        (lambda: compare(winner(2), rb.DP(1), records=3, margins=[1]), "got none or several"),
+        (lambda: compare(winner(2), rb.DP(1)), "over records, datasets or margins"),
+        (lambda: compare(winner(2), rb.DP(1), records=3, margins=[1]), "give exactly one of them"),
         (lambda: compare(winner(2), rb.DP(1), margins=[0]), "whole numbers from 1"),
         (lambda: compare(winner(2), rb.DP(1), datasets=[]), "at least one dataset"),
-        (lambda: compare(winner(2), rb.DP(1), [], records=3), "at least one mechanism"),
+        (lambda: compare(winner(2), rb.DP(1), [], records=3), "no mechanism to compare"),
         (lambda: compare(winner(2), rb.DP(1), ["best"], records=3), "must be functions"),  # type: ignore[list-item]
-        (lambda: compare(winner(6), rb.DP(1), records=60), "at most 200,000 histograms"),
+        (lambda: compare(winner(6), rb.DP(1), records=60), "more than the limit of 200,000"),
         (lambda: compare(paper.figure_one(), rb.DP(1), records=3), "over its datasets"),
-        (lambda: compare(paper.figure_one(), rb.DP(1), datasets=["x"]), "one of the graph's"),
+        (lambda: compare(paper.figure_one(), rb.DP(1), datasets=["x"]), "the graph has no dataset"),
         (lambda: compare(winner(4), rb.DP(1), [rb.proximity], records=3), "holds from epsilon"),
         (lambda: compare(winner(2), rb.DP(1), records=3)["median"], "got 'median'"),
     ],
@@ -300,7 +300,10 @@ def test_the_command_knows_all_questions() -> None:
         (("winner", "--records", "0", "--epsilon", "1"), "at least 1 record"),
         (("winner", "--records", "9", "--epsilon", "1", "--answers", "1"), "at least 2 answers"),
         (("winner", "--records", "9", "--epsilon", "1", "--neighbors", "x"), "neighbors must"),
-        (("winner", "--answers", "9", "--records", "90", "--epsilon", "1"), "at most 200,000"),
+        (
+            ("winner", "--answers", "9", "--records", "90", "--epsilon", "1"),
+            "more than the limit of 200,000",
+        ),
     ],
 )
 def test_the_command_refuses_in_one_sentence(arguments: tuple[str, ...], words: str) -> None:

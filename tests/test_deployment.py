@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 from rainbowdp import deployment
+from rainbowdp.deployment import DEPLOYED
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
+from rainbowdp.rules import FAMILIES
 from rainbowdp.storage.documents import checksum
+from rainbowdp.studio.offers import CALLS
 from reference import assert_one_sentence
 from strategies import graphs
 
@@ -35,13 +39,13 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
 
 def test_a_place_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.RainbowGraph) -> None:
     placed = rb.deploy(roads, rb.DP(1))
-    mechanism, nodes = placed.save(tmp_path / "out.json")
-    loaded = rb.load(mechanism)
+    mechanism = placed.save(tmp_path / "out.json")
+    loaded, nodes = rb.load(mechanism), mechanism.with_suffix(".parquet")
     found = rows(nodes)
     assert [node for node, *_ in found] == list(roads.datasets)
     for node, region, depth in found:
         place = (region, math.inf if depth is None else depth)
-        assert loaded[place] == placed.exact[node]
+        assert loaded[place] == placed.mechanism[node]
         truth = loaded[place][roads.rainbow(node)[0]]
         assert float(truth) == pytest.approx(placed.truth[roads.position(node)])
     assert found[-1] == (11, "west", None)
@@ -49,12 +53,12 @@ def test_a_place_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.Rai
 
 def test_margins_and_the_file_are_enough_to_answer(tmp_path: Path, roads: rb.RainbowGraph) -> None:
     placed = rb.deploy(roads, rb.DP(1), "proximity")
-    mechanism, nodes = placed.save(tmp_path / "out.json")
-    loaded = rb.load(mechanism)
-    cut = len(placed.exact.rule.steps)  # type: ignore[attr-defined]
+    mechanism = placed.save(tmp_path / "out.json")
+    loaded, nodes = rb.load(mechanism), mechanism.with_suffix(".parquet")
+    cut = len(placed.mechanism.rule.steps)  # type: ignore[attr-defined]
     for node, region, *margins in rows(nodes):
         place = dict(zip(roads.answers, margins, strict=True))
-        assert loaded[place] == placed.exact[node]
+        assert loaded[place] == placed.mechanism[node]
         assert place[region] == 0
         for answer, margin in place.items():
             away = [abs(node - other) for other in range(9) if roads.region[other] == answer]
@@ -69,9 +73,9 @@ def test_the_places_name_the_mechanism_they_belong_to(
     tmp_path: Path, roads: rb.RainbowGraph
 ) -> None:
     placed = rb.deploy(roads, rb.DP(1))
-    _, nodes = placed.save(tmp_path / "out.json")
+    nodes = placed.save(tmp_path / "out.json").with_suffix(".parquet")
     found = duckdb.execute(f"SELECT key, value FROM parquet_kv_metadata('{nodes}')").fetchall()
-    assert found == [(b"mechanism", checksum(placed.exact.describe()).encode())]
+    assert found == [(b"mechanism", checksum(placed.mechanism.describe()).encode())]
 
 
 @given(graph=graphs(answers=3), epsilon=st.sampled_from(["0.8", "1", "3"]))
@@ -80,15 +84,15 @@ def test_proximity_keeps_its_guarantee_on_every_edge(graph: rb.RainbowGraph, eps
     most = Fraction(math.exp(float(epsilon))) * (1 + Fraction(1, 10**12))
     for a in graph.datasets:
         for b in graph.neighbors(a):
-            for answer, p in placed.exact[a].items():
-                assert p <= most * placed.exact[b][answer]
+            for answer, p in placed.mechanism[a].items():
+                assert p <= most * placed.mechanism[b][answer]
 
 
 def test_numbers_stay_numbers(tmp_path: Path) -> None:
     labels = [7, 7, 9]
     graph = rb.RainbowGraph([(0, 1), (1, 2)], {7: ("a", "b"), 9: ("b", "a")}, labels=labels)
-    _, nodes = rb.deploy(graph, rb.DP(1)).save(tmp_path / "out.json")
-    assert rows(nodes) == [(0, 7, 1), (1, 7, 0), (2, 9, 0)]
+    file = rb.deploy(graph, rb.DP(1)).save(tmp_path / "out.json")
+    assert rows(file.with_suffix(".parquet")) == [(0, 7, 1), (1, 7, 0), (2, 9, 0)]
 
 
 def test_nothing_is_left_of_an_interrupted_run(
@@ -113,7 +117,7 @@ def test_what_cannot_be_written(tmp_path: Path, roads: rb.RainbowGraph) -> None:
         placed.save(tmp_path / "out.parquet")
     with pytest.raises(rb.InvalidFile) as refused:
         placed.save(tmp_path / "none" / "out.json")
-    assert_one_sentence(refused.value, "writable", tmp_path / "none")
+    assert_one_sentence(refused.value, "cannot write", tmp_path / "none")
     named = rb.RainbowGraph([("x", "y")], {"x": ("a", "b"), "y": ("b", "a")})
     with pytest.raises(rb.InvalidGraph, match="whole numbers"):
         rb.deploy(named, rb.DP(1)).save(tmp_path / "out.json")
@@ -123,12 +127,19 @@ def test_more_regions_than_fit(roads: rb.RainbowGraph, monkeypatch: pytest.Monke
     monkeypatch.setattr(deployment, "MOST_WEIGHTS", 10)
     with pytest.raises(rb.InvalidGraph) as refused:
         rb.deploy(roads, rb.DP(1))
-    assert_one_sentence(refused.value, "at most 10 weights", "3 regions and 3 answers")
+    assert_one_sentence(refused.value, "the limit of 10;", "3 regions and 3 answers")
 
 
 def test_a_graph_of_one_region(tmp_path: Path) -> None:
     graph = rb.RainbowGraph([(0, 1)], [("a", "b"), ("a", "b")])
     placed = rb.deploy(graph, rb.DP(1))
     assert placed.truth.tolist() == [1, 1]
-    _, nodes = placed.save(tmp_path / "out.json")
+    nodes = placed.save(tmp_path / "out.json").with_suffix(".parquet")
     assert rows(nodes) == [(0, "('a', 'b')", None), (1, "('a', 'b')", None)]
+
+
+def test_a_graph_is_deployed_with_every_kind_it_has() -> None:
+    assert list(DEPLOYED) == list(ON_GRAPHS) == list(CALLS)
+    assert set(DEPLOYED) <= {family.kind for family in FAMILIES}
+    for kind in DEPLOYED:
+        assert f'"{kind}"' in (rb.deploy.__doc__ or "")

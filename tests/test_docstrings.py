@@ -45,13 +45,14 @@ def parameters(thing: Any) -> list[str]:
         signature = inspect.signature(thing)
     except ValueError:
         return []
-    return [name for name in signature.parameters if name not in ("self", "cls")]
+    names = [name for name in signature.parameters if name not in ("self", "cls")]
+    return [name for name in names if not name.startswith("_")]
 
 
 def sections(thing: Any) -> dict[str, str]:
     text = inspect.getdoc(thing) or ""
     marks = list(SECTION.finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
     return {mark[1]: text[mark.end() : end] for mark, end in zip(marks, ends, strict=True)}
 
 

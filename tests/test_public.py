@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import enum
+import importlib
+import inspect
+import pkgutil
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -33,6 +38,7 @@ PUBLIC = [
     "Ledger",
     "LedgerError",
     "Lifted",
+    "Look",
     "Mechanism",
     "MissingExtra",
     "Morphism",
@@ -40,6 +46,7 @@ PUBLIC = [
     "Neighbors",
     "NotAMorphism",
     "NotApplicable",
+    "PersonRule",
     "Programmed",
     "Quantile",
     "QuestionMechanism",
@@ -47,6 +54,7 @@ PUBLIC = [
     "RainbowGraph",
     "Release",
     "SQLTable",
+    "TextFile",
     "Threshold",
     "Ties",
     "TradeOff",
@@ -67,6 +75,7 @@ PUBLIC = [
     "inverse_sensitivity",
     "lifted",
     "load",
+    "look",
     "nearest_sites",
     "optimal",
     "optimal_line",
@@ -132,3 +141,42 @@ def test_importing_the_package_pulls_in_nothing_heavy() -> None:
     script = f"import sys, rainbowdp; print([m for m in {HEAVY!r} if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+PUBLIC_MODULES = ["rainbowdp", *(f"rainbowdp.{name}" for name in ("opendp", "paper", "plots"))]
+
+
+@pytest.mark.parametrize("module", PUBLIC_MODULES)
+def test_no_public_name_hides_a_module(module: str) -> None:
+    """``import rainbowdp.questions.refutation`` must not end up at a function."""
+    listed = importlib.import_module(module)
+    homes = {getattr(getattr(listed, name), "__module__", None) for name in listed.__all__}
+    packages = {package for home in homes if home for package in parents(home)}
+    assert "rainbowdp" in packages
+    for package in packages:
+        inside = importlib.import_module(package)
+        for info in pkgutil.iter_modules(inside.__path__):
+            found = getattr(importlib.import_module(package), info.name, None)
+            assert found is None or inspect.ismodule(found), f"{package}.{info.name}"
+
+
+def parents(module: str) -> list[str]:
+    """The packages of ours that ``module`` is in."""
+    parts = module.split(".")
+    if parts[0] != "rainbowdp":
+        return []
+    packages = [".".join(parts[:size]) for size in range(1, len(parts))]
+    return [*packages, *([module] if hasattr(importlib.import_module(module), "__path__") else [])]
+
+
+@pytest.mark.parametrize(("option", "words"), [("neighbors", rb.Neighbors), ("ties", rb.Ties)])
+def test_words_are_as_good_as_members(option: str, words: type[enum.StrEnum]) -> None:
+    def winner(value: Any) -> rb.Winner:
+        return rb.Winner(["a", "b"], **{option: value})
+
+    for member in words:
+        assert winner(str(member.value)) == winner(member)
+        assert getattr(winner(str(member.value)), option) is member
+        assert winner(str(member.value)).describe() == winner(member).describe()
+    with pytest.raises(rb.InvalidQuestion, match=option):
+        winner("something else")

@@ -215,7 +215,9 @@ def test_a_designed_boundary_counts_every_dataset(spark: Any, tmp_path: Path) ->
     exact = ours.exact()
     assert sum(exact[0, 0].values()) == 1
     other = rb.optimal(path(2, 2).in_memory(), rb.DP(1)).rows
-    with pytest.raises(rb.InvalidMechanism, match=r"got none for \(0, 2\); make it with optimal"):
+    with pytest.raises(
+        rb.InvalidMechanism, match=r"no row for region and depth \(0, 2\); make it with optimal"
+    ):
         found.with_rows(other)
     bare = engine.depths(
         spark.read.parquet(f"{tmp_path}/n"), spark.read.parquet(f"{tmp_path}/e"), deepest=0
@@ -233,13 +235,13 @@ REFUSED: list[Any] = [
     (NODES, GOOD, "src int, target int", [], "columns 'src' and 'dst', .* 'src', 'target'; rename"),
     ("id double, label string", [(1.0, "a")], EDGES, [], "numbers or strings, got double; cast it"),
     (NODES, GOOD, "src string, dst int", [], "got string in 'src' and bigint in 'id'; cast one"),
-    (NODES, [(None, "a"), (2, "b")], EDGES, [], "every node needs an id, got null in 'id'; drop"),
-    (NODES, [(1, "a"), (2, None)], EDGES, [], "every dataset needs a label, got none for .* 2"),
-    (NODES, [*GOOD, (2, None)], EDGES, [], "every dataset needs a label, got none for dataset 2"),
-    (NODES, [*GOOD, (2, "a")], EDGES, [], "one label, got 'a' and 'b' for dataset 2"),
-    (NODES, GOOD, EDGES, [(1, None)], "an edge must have two ends, got null in 'src' or 'dst'"),
-    (NODES, GOOD, EDGES, [(1, 2), (2, 7)], "got the unknown dataset 7; give it a label or leave"),
-    (NODES, GOOD, EDGES, [(9, 2)], "got the unknown dataset 9; give it a label or leave the edge"),
+    (NODES, [(None, "a"), (2, "b")], EDGES, [], "'id' of nodes holds a null; drop that node"),
+    (NODES, [(1, "a"), (2, None)], EDGES, [], "dataset 2 has no label; every dataset"),
+    (NODES, [*GOOD, (2, None)], EDGES, [], "dataset 2 has no label; every dataset needs one"),
+    (NODES, [*GOOD, (2, "a")], EDGES, [], "dataset 2 has two labels, 'a' and 'b'; give it one"),
+    (NODES, GOOD, EDGES, [(1, None)], "'src' or 'dst' of edges holds a null; drop that edge"),
+    (NODES, GOOD, EDGES, [(1, 2), (2, 7)], "leads to the unknown dataset 7; give it a label or"),
+    (NODES, GOOD, EDGES, [(9, 2)], "leads to the unknown dataset 9; give it a label or leave"),
 ]
 
 
@@ -275,7 +277,7 @@ def test_lineage_is_cut_where_no_lost_executor_can_end_the_run() -> None:
     assert engine._cut(cluster("/cuts", "local[2]"))(frame) is safe
     assert engine._cut(cluster(None, "local[2]"))(frame) is near
     for master in ("yarn", "local-cluster[2,1,1024]", "spark://host:7077"):
-        with pytest.raises(rb.RainbowError, match=r"got none; pass --conf spark.checkpoint.dir="):
+        with pytest.raises(rb.RainbowError, match=r"reach; pass --conf spark.checkpoint.dir="):
             engine._cut(cluster(None, master))
 
 
@@ -300,7 +302,7 @@ def test_missing_java_is_one_sentence(tmp_path: Path) -> None:
         text=True,
     )
     assert run.stdout == (
-        "Spark needs Java 17 or later, got none that starts; put java on PATH or set JAVA_HOME\n"
+        "Spark needs Java 17 or later and found none; put java on PATH or set JAVA_HOME\n"
     )
 
 

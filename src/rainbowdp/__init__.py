@@ -69,9 +69,9 @@ from rainbowdp.mechanisms.optimal import optimal_line
 from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
 from rainbowdp.mechanisms.unrestricted.program import Programmed, program
 from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
-from rainbowdp.questions.relations import Neighbors, Ties
+from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
 from rainbowdp.rules.files import load
-from rainbowdp.tables import SQLTable
+from rainbowdp.tables import Look, SQLTable, TextFile, look
 
 if TYPE_CHECKING:
     from rainbowdp.ledger import Ledger
@@ -104,6 +104,7 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "Lifted",
+    "Look",
     "Mechanism",
     "MissingExtra",
     "Morphism",
@@ -111,6 +112,7 @@ __all__ = [
     "Neighbors",
     "NotAMorphism",
     "NotApplicable",
+    "PersonRule",
     "Programmed",
     "Quantile",
     "QuestionMechanism",
@@ -118,6 +120,7 @@ __all__ = [
     "RainbowGraph",
     "Release",
     "SQLTable",
+    "TextFile",
     "Threshold",
     "Ties",
     "TradeOff",
@@ -138,6 +141,7 @@ __all__ = [
     "inverse_sensitivity",
     "lifted",
     "load",
+    "look",
     "nearest_sites",
     "optimal",
     "optimal_line",

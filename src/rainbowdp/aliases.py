@@ -1,4 +1,4 @@
-"""Names for the types that every room speaks of."""
+"""Type aliases that every room uses."""
 
 from __future__ import annotations
 

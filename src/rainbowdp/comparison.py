@@ -1,9 +1,9 @@
-"""Mechanisms side by side: how often each says the true answer, and what that would cost others.
+"""Mechanisms side by side: how often each says the true answer, and what ε others would need.
 
 The true answer is the first choice of a dataset. For each mechanism a comparison holds its
 *mean error*, the average over the compared datasets of 1 − P(true answer); its *worst case*; the
 least P(true answer) at each margin; the margin from which it is 99 % sure, whatever the table; and
-the ε it would need for the mean error that the first mechanism has.
+the ε it would need to match the mean error of the first mechanism.
 """
 
 from __future__ import annotations
@@ -90,10 +90,23 @@ class Standing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Mechanisms side by side, the first one being what the others are measured by.
+    """Mechanisms side by side; made by ``rb.compare``.
 
-    ``standings`` are in the order asked for; ``left_out`` says which mechanisms do not exist
-    under this guarantee, and why.
+    Attributes
+    ----------
+    what
+        The question or graph, in words.
+    guarantee
+        What every mechanism promises.
+    over
+        The compared datasets, in words.
+    datasets
+        How many they are.
+    standings
+        How each mechanism does, in the order asked for; the others are measured by the first.
+    left_out
+        The mechanisms that do not exist under this guarantee, and why.
+
     """
 
     what: str
@@ -175,31 +188,49 @@ def compare(
 ) -> Comparison:
     """How often each mechanism says the true answer, side by side.
 
-    ``mechanisms`` are functions of a world and a guarantee, such as ``rb.best`` or
-    ``rb.exponential``, by name or in a list; the first is what the others are measured by. By
-    default ours and what others use.
+    A question is compared over ``records``, ``datasets`` or ``margins``, exactly one of them; a
+    graph over all of its datasets or those given. By margin the least probability over what is
+    compared is given. "99 % sure" is about tables of every size for a question, and about the
+    compared datasets on a graph; it is missing if no margin reaches it. "ε to match" is found by
+    bisection to four digits with δ unchanged; it is below ε for a mechanism with a smaller mean
+    error. Cost: a row for each dataset and mechanism, some thirty times over for the bisection.
 
-    What is compared, one of:
+    Parameters
+    ----------
+    world
+        A question or a rainbow graph.
+    guarantee
+        What every mechanism promises.
+    mechanisms
+        Functions of a world and a guarantee, such as ``rb.best`` or ``rb.exponential``, by name or
+        in a list; the others are measured by the first. By default ours and what others use.
+    records
+        Compare all histograms of this many records, each counted once (at most 200,000).
+    datasets
+        Compare these: tables or counts of a question, or datasets of a graph.
+    margins
+        Compare, at each of these margins, the table of any size on which the mechanism does worst:
+        the one where all rivals are that near.
 
-    * ``records=n``: all histograms of n records, each counted once (at most 200,000);
-    * ``datasets``: those you give, tables or counts of a question or datasets of a graph;
-    * ``margins``: at each of these margins the table of whatever size on which the mechanism does
-      worst: all rivals are that near;
-    * for a graph, nothing: all of its datasets.
+    Returns
+    -------
+    Comparison
+        A standing for each mechanism, to print, draw or turn into JSON.
 
-    By margin the least probability over what is compared is given. "99 % sure" is about tables of
-    every size for a question, and about the compared datasets on a graph; there is none if that
-    margin is not reached. "ε to match" is found by bisection to four digits, δ kept as it is; it is
-    below ε for a mechanism that has the smaller mean error.
+    Raises
+    ------
+    RainbowError
+        If it is not clear what to compare, or there is nothing to compare.
 
-    Cost: a row for each dataset and mechanism, some thirty times over for the bisection.
-
+    Examples
+    --------
     >>> from rainbowdp import DP, Winner
     >>> poll = compare(Winner(["red", "green"]), DP(1), records=30)
     >>> for name in ("best", "exponential"):
     ...     print(name, f"{poll[name].mean_error:.2%}", round(poll[name].epsilon_to_match, 2))
     best 2.74% 1.0
     exponential 4.61% 1.79
+
     """
     if isinstance(world, RainbowGraph):
         places = _on_graph(world, datasets, records, margins)
@@ -218,7 +249,7 @@ def compare(
         if mechanisms is not None or all(mechanism != other for _, other in made.values()):
             made[name] = maker, mechanism
     if not made:
-        raise RainbowError("a comparison needs at least one mechanism, got none")
+        raise RainbowError("no mechanism to compare: name at least one that this guarantee allows")
     chances = {name: places.truth(mechanism) for name, (_, mechanism) in made.items()}
     target = float((1 - next(iter(chances.values()))).mean())
     standings = []
@@ -334,7 +365,7 @@ def _on_graph(
     margins: Iterable[int] | None,
 ) -> _Places:
     if records is not None or margins is not None:
-        raise RainbowError("a graph is compared over its datasets, got records or margins")
+        raise RainbowError("a graph is compared over its datasets; leave out records and margins")
     if datasets is None:
         return _Nodes(graph, np.arange(len(graph)), f"all {len(graph):,} datasets of the graph")
     chosen = np.array([graph.position(dataset) for dataset in datasets], dtype=np.int64)
@@ -351,7 +382,7 @@ def _on_question(
 ) -> _Places:
     if sum(given is not None for given in (datasets, records, margins)) != 1:
         raise RainbowError(
-            "a question is compared over either records, datasets or margins, got none or several"
+            "a question is compared over records, datasets or margins; give exactly one of them"
         )
     if records is not None:
         counts = histograms(question, records)
@@ -363,7 +394,9 @@ def _on_question(
         return _WorstTables(question, listed, f"the worst table at each of {len(listed)} margins")
     names = [name for name, _ in question.groups]
     if not names:
-        raise RainbowError("datasets can only be compared by counts, got a question without groups")
+        raise RainbowError(
+            "this question has no groups, so datasets cannot be counted; compare over margins"
+        )
     counted = [count(dataset, question) for dataset in datasets or ()]
     if not counted:
         raise RainbowError("a comparison needs at least one dataset, got none")
@@ -396,7 +429,7 @@ def _least_at(mechanism: Any, margin: int) -> float:
 
 
 def _sure_from(mechanism: Any, places: _Places, chance: Floats) -> int | None:
-    """The margin from which the true answer has 99 %; found by doubling and bisection."""
+    """The margin from which the true answer has 99 %, by doubling and bisection."""
     if isinstance(places, _Nodes) or not hasattr(mechanism, "by_margin"):
         least = places.least(chance)
         short = [margin for margin, p in least.items() if p < SURE]
@@ -423,7 +456,7 @@ def _epsilon_to_match(
     chance: Floats,
     reference: bool,
 ) -> float | None:
-    """The least ε whose mean error is at most ``target``, by bisection; none if none will do."""
+    """The least ε whose mean error is at most ``target``, by bisection; None if there is none."""
     if not isinstance(guarantee, DP):
         return None
     if reference or abs(float((1 - chance).mean()) - target) <= 1e-12:
@@ -453,12 +486,13 @@ def _describe(world: World) -> str:
         return f"the first choice on {world!r}"
     kind = world.describe().get("kind", "question")
     people = world.rows_per_person
-    unit = "one record" if people == 1 else f"one person's up to {people} records"
+    promised = "" if world.person is not None else " (as you promise)"
+    unit = "one record" if people == 1 else f"one person's up to {people} records{promised}"
     return f"{kind} over {len(world.answers)} answers, {unit} {world.neighbors}"
 
 
 def _never_certain(chance: float) -> str:
-    """A probability in percent, rounded down: 100 % is what a float cannot tell from certain."""
+    """A probability in percent, rounded down: a float cannot tell 100 % from almost certain."""
     return f"{math.floor(chance * 1e4) / 100:.2f} %"
 
 
@@ -471,7 +505,7 @@ def _spread(margins: Sequence[int], most: int) -> list[int]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines with the first column to the left and the others to the right."""
+    """Lines with the first column aligned left and the others right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(

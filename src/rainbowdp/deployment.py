@@ -1,12 +1,13 @@
-"""A mechanism file for a graph, and beside it the key of each node.
+"""A mechanism file for a graph, and a file with the key of each node.
 
-A file holds rows, not nodes. The homogeneous mechanism has a row for each region and depth,
-proximity a weight for each margin; a node's *key* is what finds its row. Whoever holds the
-mechanism file and one key, a phone for instance, draws a private answer without the graph.
+A mechanism file holds rows, not nodes. The homogeneous mechanism has a row for each region and
+depth, proximity a weight for each margin; a node's *key* says which row is its own. Anyone with the
+mechanism file and one key, such as a phone, can draw a private answer without the graph.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.aliases import Floats
+from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.answering.worlds import optimal
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
-from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.rules.proximity.build import proximity_weights
 from rainbowdp.storage.documents import checksum
@@ -34,52 +35,78 @@ MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
 
 
 @dataclass(frozen=True, eq=False)
-class Deployment:
-    """An exact mechanism, and for each node of a graph its key in it; made by ``rb.deploy``.
+class Deployment(Releasable):
+    """An exact mechanism, and the key of each node of a graph in it; made by ``rb.deploy``.
 
     Attributes
     ----------
     graph
         The graph.
-    exact
+    mechanism
         The mechanism in integers, with its proof.
     keys
-        The columns that make up a key besides the region, a value for each node.
+        The columns that make up a key besides the region, with a value for each node.
     truth
         The probability of each node's first choice.
 
     """
 
     graph: RainbowGraph
-    exact: ExactMechanism
+    mechanism: ExactMechanism
     keys: dict[str, NDArray[Any]]
     truth: Floats
 
-    def save(self, path: str | PathLike[str]) -> tuple[Path, Path]:
-        """Write the mechanism to ``path``, and the keys beside it in a ``.parquet`` file.
+    @property
+    def name(self) -> str:
+        """The kind of mechanism."""
+        return self.mechanism.name
 
-        Each file appears whole or not at all. The keys carry the checksum of the mechanism they
-        belong to, as ``mechanism`` in the metadata.
+    def exact(self) -> ExactMechanism:
+        """The mechanism in integers, with its proof."""
+        return self.mechanism
+
+    def check(self) -> Check:
+        """The exact proof of the guarantee."""
+        return self.mechanism.proof
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability} at the node ``dataset``, likeliest answer first."""
+        return {answer: float(p) for answer, p in self.mechanism[dataset].items()}
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the mechanism to ``path``, and the keys beside it to a ``.parquet`` file.
+
+        Each file appears whole or not at all. The file of keys carries the checksum of the
+        mechanism it belongs to, as ``mechanism`` in its metadata.
 
         Parameters
         ----------
         path
-            The mechanism file.
+            The mechanism file; the keys have its name with the ending ``.parquet``.
 
         Returns
         -------
-        tuple of pathlib.Path
-            The mechanism file and the file of keys.
+        pathlib.Path
+            The mechanism file.
+
+        Raises
+        ------
+        InvalidFile
+            If a file cannot be written.
+        InvalidMechanism
+            If ``path`` ends in ``.parquet``, which is for the keys.
 
         """
         target = Path(path)
         table = target.with_suffix(".parquet")
         if table == target:
-            raise InvalidMechanism(f"a mechanism file must not end in .parquet, got {target}")
-        with whole_file(table, "a mechanism file", InvalidFile) as draft:
+            raise InvalidMechanism(
+                f"the name of the mechanism file must not end in .parquet, got {target}"
+            )
+        with whole_file(table, "the file of keys", InvalidFile) as draft:
             self._write_keys(draft)
-            self.exact.save(target)
-        return target, table
+            self.mechanism.save(target)
+        return target
 
     def _write_keys(self, draft: Path) -> None:
         import duckdb
@@ -89,7 +116,7 @@ class Deployment:
             labels = [str(label) for label in labels]
         columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.keys}
         listed = ", ".join(quoted(name, '"') for name in self.keys)
-        given = {"labels": labels, "draft": str(draft), "sum": checksum(self.exact.describe())}
+        given = {"labels": labels, "draft": str(draft), "sum": checksum(self.mechanism.describe())}
         with duckdb.connect(":memory:") as connection:
             connection.register("placed", columns)
             try:
@@ -99,7 +126,7 @@ class Deployment:
                     given,
                 )
             except duckdb.IOException as error:
-                raise OSError(0, "DuckDB cannot write there") from error
+                raise OSError(0, "DuckDB could not open it") from error
 
 
 def deploy(
@@ -116,7 +143,7 @@ def deploy(
     kind
         ``"homogeneous"``, the optimum for its boundary, or ``"proximity"``.
     boundary
-        For homogeneous: a boundary condition, or what ``rb.optimal`` takes for one.
+        For homogeneous only: a boundary condition, or what ``rb.optimal`` takes as one.
 
     Returns
     -------
@@ -130,7 +157,7 @@ def deploy(
     InvalidGuarantee
         If proximity is not private for so many answers.
     InvalidMechanism
-        If there is no such kind on graphs, or an edge breaks the guarantee.
+        If graphs have no mechanism of this kind, or an edge breaks the guarantee.
 
     Examples
     --------
@@ -140,33 +167,30 @@ def deploy(
     [1, 0, 0]
 
     """
-    if kind == "homogeneous":
-        return _homogeneous(graph, guarantee, boundary)
-    if kind != "proximity":
+    if kind not in DEPLOYED:
         raise InvalidMechanism(
-            f"a graph is deployed with {' or '.join(ON_GRAPHS)}, got kind={kind!r}"
+            f"kind must be {' or '.join(DEPLOYED)} on a graph, got kind={kind!r}"
         )
-    if boundary is not None:
-        raise InvalidMechanism(f"proximity has no boundary to choose, got {boundary!r}")
-    return _proximity(graph, guarantee)
+    return DEPLOYED[kind](graph, guarantee, boundary)
 
 
 def _homogeneous(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
-    """The optimum of ``graph``; a key is a region and a depth, which is null where infinite.
+    """The optimum of ``graph``; a key is a region and a depth, which is null if infinite.
 
-    Checked on every edge; made exact, which proves it.
+    Checked on every edge; then made exact, which proves it.
     """
     deepest = [region.deepest for region in graph.regions.values() if region.deepest is not None]
     weights = sum(min(depth, LONGEST) + 1 for depth in deepest) * len(graph.answers)
     if weights > MOST_WEIGHTS:
         raise InvalidGraph(
-            f"a mechanism file must have at most {MOST_WEIGHTS:,} weights, got {weights:,} for "
-            f"{len(graph.regions):,} regions and {len(graph.answers):,} answers; use fewer"
+            f"the mechanism file would have {weights:,} weights for {len(graph.regions):,} regions "
+            f"and {len(graph.answers):,} answers, more than the limit of {MOST_WEIGHTS:,}; use "
+            "fewer regions or answers"
         )
     mechanism = optimal(graph, guarantee, boundary)
     check = mechanism.check(every_edge=True)
     if not check:
-        raise InvalidMechanism(f"neighbors must be close on every edge, but {check}")
+        raise InvalidMechanism(f"the mechanism is not private on every edge: {check}")
     depths = graph.depths
     endless = np.isinf(depths)
     column = np.ma.masked_array(np.where(endless, 0, depths).astype(np.int32), endless)
@@ -181,18 +205,20 @@ def _truth(mechanism: Mechanism) -> Floats:
 
 
 def _first_choices(graph: RainbowGraph) -> NDArray[np.int64]:
-    """For each region the place of its first choice among the answers."""
+    """For each region the index of its first choice among the answers."""
     place = {answer: number for number, answer in enumerate(graph.answers)}
     return np.array([place[region.rainbow[0]] for region in graph.regions.values()])
 
 
-def _proximity(graph: RainbowGraph, guarantee: Guarantee) -> Deployment:
+def _proximity(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
     """Proximity on ``graph``; a key is a margin for each answer, in columns ``margin ANSWER``.
 
-    Margins past the last weight are cut off there, so that none is infinite. Private for margins
-    that are 0 at the true answer only and change by at most 1 between neighbors, which is
-    checked on every edge. Memory: four bytes for each node and answer.
+    Margins past the last weight are cut off there, so none is infinite. The mechanism is private
+    for margins that are 0 at the true answer only and change by at most 1 between neighbors, which
+    is checked on every edge. Memory: four bytes for each node and answer.
     """
+    if boundary is not None:
+        raise InvalidMechanism("proximity has no boundary to choose; leave out boundary")
     rule = proximity_weights(len(graph.answers), guarantee)
     truth = _first_choices(graph)[graph.region_numbers]
     edges = graph.edge_positions()
@@ -204,7 +230,7 @@ def _proximity(graph: RainbowGraph, guarantee: Guarantee) -> Deployment:
         jumps = np.abs(found[edges[:, 0]] - found[edges[:, 1]]) > 1
         if jumps.any() or ((found == 0) != (truth == number)).any():
             raise InvalidMechanism(
-                f"margins must change by at most 1 between neighbors, got a jump for {answer!r}"
+                f"the margin of {answer!r} changes by more than 1 between two neighbors"
             )
         keys[f"margin {answer}"] = found
         others += weights[found]
@@ -218,6 +244,12 @@ def _proximity(graph: RainbowGraph, guarantee: Guarantee) -> Deployment:
     return Deployment(graph, exact, keys, 1.0 - others)
 
 
+DEPLOYED: Mapping[str, Callable[[RainbowGraph, Guarantee, Any], Deployment]] = {
+    "homogeneous": _homogeneous,
+    "proximity": _proximity,
+}
+
+
 def _ids(graph: RainbowGraph) -> NDArray[Any]:
     """The nodes as one array of whole numbers."""
     names = graph.datasets
@@ -225,4 +257,4 @@ def _ids(graph: RainbowGraph) -> NDArray[Any]:
         return names.array
     if isinstance(names, range):
         return np.arange(names.start, names.stop, dtype=np.int64)
-    raise InvalidGraph("keys are written for nodes that are whole numbers, got others")
+    raise InvalidGraph("keys can be saved for nodes that are whole numbers, and these are not")

@@ -4,15 +4,15 @@ OpenDP asks for a *privacy map*: from d_in, how far apart two inputs may be, to 
 apart their answers may be. Ours goes through the number of steps between neighbors:
 
 1. Inputs at distance d_in are joined by c·d_in changes of one record, and every histogram on the
-   way is a possible one. c is 1 where the metric counts what the question's neighbor relation
-   counts. It is 1 too for the L1 distance of counts and for records added or removed when the
-   question is about substitutions: a record that comes is an uncounted one substituted. It is 2
-   when records are substituted and the question is about adding and removing.
-2. With k rows a person, the margins ⌈λ/k⌉ of two histograms k changes apart differ by at most 1,
+   way is a possible one. c is 1 if the metric counts what the question's neighbor relation
+   counts. It is 1 too for the L1 distance of counts, and for records added or removed when the
+   question is about substitutions: an added record is an uncounted one substituted. It is 2
+   if records are substituted and the question is about adding and removing.
+2. With k rows per person, the margins ⌈λ/k⌉ of two histograms k changes apart differ by at most 1,
    so every k-th histogram on the way is a neighbor of the one before: t = ⌈c·d_in/k⌉ steps.
 3. t steps of (ε,δ) are (tε, δ·(1 + e^ε + … + e^{(t−1)ε})); t steps of μ are tμ (Dong, Roth and
-   Su, *Gaussian differential privacy*, Theorem 2.14), and whoever keeps μ-GDP keeps μ²/2-zCDP,
-   as its answers are those of N(0, 1) and N(μ, 1) processed further (ibid., Theorem 2.10), which
+   Su, *Gaussian differential privacy*, Theorem 2.14), and μ-GDP implies μ²/2-zCDP, because the
+   answers are those of N(0, 1) and N(μ, 1) processed further (ibid., Theorem 2.10), which
    makes no Rényi divergence larger.
 
 Every number is computed from exact fractions and rounded up. Answers are drawn by the exact
@@ -57,20 +57,40 @@ def to_opendp(
 ) -> Measurement:
     """The mechanism as an OpenDP measurement, made by ``make_user_measurement``.
 
-    ``space`` is the input space, a pair of an OpenDP domain and a metric:
+    Call OpenDP's ``enable_features("contrib", "honest-but-curious")`` first. A question's
+    ``person`` column is ignored: d_in says how many records a person may have. The output measure
+    is pure ε, (ε,δ) or, for ``GaussianDP``, zero-concentrated; OpenDP has none for a ``TradeOff``.
 
-    * counts, one whole number for each of the question's groups in their order, with
-      ``l1_distance``; the default, with 64-bit numbers. Below 0 counts as 0.
-    * records, a vector of texts or numbers, with ``symmetric_distance``,
-      ``insert_delete_distance``, ``change_one_distance`` or ``hamming_distance``. Best for a
-      question about substitutions: one of them is 1 here and 2 in the L1 distance of the counts.
+    Parameters
+    ----------
+    mechanism
+        A question's mechanism, or an exact mechanism that carries its question.
+    space
+        The input space, a pair of an OpenDP domain and a metric. Either counts, one whole number
+        for each of the question's groups in order, with ``l1_distance`` (the default, with 64-bit
+        numbers; negative counts are taken as 0); or records, a vector of texts or numbers, with
+        ``symmetric_distance``, ``insert_delete_distance``, ``change_one_distance`` or
+        ``hamming_distance``. Records are best for a question about substitutions: one of them is a
+        distance of 1 here and of 2 in the L1 distance of counts.
 
-    The caller must call OpenDP's ``enable_features("contrib", "honest-but-curious")`` first. A
-    question's ``person`` column is not looked at: d_in says how many records a person may have.
+    Returns
+    -------
+    opendp.Measurement
+        A measurement with its privacy map.
 
-    The output measure is pure ε, (ε,δ) or, for ``GaussianDP``, zero-concentrated; a ``TradeOff``
-    has none and is refused.
+    Raises
+    ------
+    InvalidMechanism
+        If the mechanism does not answer a question.
+    InvalidQuestion
+        If the question has no groups, or ``space`` does not fit it.
+    InvalidGuarantee
+        If OpenDP has no measure for the guarantee.
+    MissingExtra
+        If OpenDP is not installed.
 
+    Examples
+    --------
     >>> import opendp.prelude as dp
     >>> dp.enable_features("contrib", "honest-but-curious")
     >>> from rainbowdp import DP, Winner, best
@@ -78,6 +98,7 @@ def to_opendp(
     >>> measurement = to_opendp(poll)
     >>> measurement([1000, 7]), measurement.map(1), measurement.map(2)
     ('red', 20.0, 40.0)
+
     """
     try:
         import opendp.prelude as dp
@@ -102,23 +123,24 @@ def to_opendp(
 
 
 def _parts(mechanism: QuestionMechanism | ExactMechanism) -> tuple[Question, ExactMechanism]:
-    """The question and the mechanism in integers, which must belong together."""
+    """The question and the exact mechanism, which must belong together."""
     if isinstance(mechanism, QuestionMechanism):
         question, exact = mechanism.question, mechanism.exact()
     elif isinstance(mechanism, ExactMechanism) and mechanism.question is not None:
         question, exact = from_description(mechanism.question), mechanism
     else:
         raise InvalidMechanism(
-            "an OpenDP measurement needs a mechanism that answers a question, "
-            f"got {type(mechanism).__name__}"
+            f"to_opendp needs a mechanism that answers a question, got {type(mechanism).__name__}"
         )
     if not question.groups:
-        raise InvalidQuestion("an OpenDP measurement needs a question with groups, got one without")
+        raise InvalidQuestion(
+            "to_opendp needs a question with groups, which OpenDP's records can be counted into"
+        )
     fits = exact.answers == question.answers and exact.neighbors == question.neighbors
     if not fits or exact.locate is None:
         raise InvalidMechanism(
-            "a mechanism must be proved for the answers, borders and neighbors of its question, "
-            "got one that is not; make it again with rb.best"
+            "the mechanism is not proved for the answers, borders and neighbors of its question; "
+            "make it again with rb.best"
         )
     return question, exact
 
@@ -126,17 +148,14 @@ def _parts(mechanism: QuestionMechanism | ExactMechanism) -> tuple[Question, Exa
 def _input(
     space: Space, question: Question
 ) -> tuple[Callable[[Sequence[Any]], dict[str, int]], int]:
-    """How to count what comes in, and how many changes of a record one unit of d_in may be."""
+    """How to count the input, and how many changes of a record one unit of d_in may be."""
     domain, metric = space
     carrier, kind = str(domain.carrier_type), str(metric.type)
     held = carrier.removeprefix("Vec<").removesuffix(">")
     if carrier == f"Vec<{held}>":
         if kind in {f"L1Distance<{whole}>" for whole in _WHOLE} and held in _WHOLE:
             return _counts_from(question), 1
-        rule = question.groups[0][1]
-        carried = ("String",) if isinstance(rule, Equals) else _NUMBERS
-        timed = isinstance(rule, Between) and rule.kind != Kind.NUMBERS
-        if kind in _ADDED + _CHANGED and held in carried and not timed:
+        if kind in _ADDED + _CHANGED and held in _records_of(question):
             changes = 2 if kind in _CHANGED and question.neighbors == "added or removed" else 1
             return _records_from(question), changes
     wanted = "texts" if isinstance(question.groups[0][1], Equals) else "numbers"
@@ -144,6 +163,14 @@ def _input(
         "an input space must be a vector of whole counts with l1_distance, or a vector of "
         f"{wanted} with a distance between records, got {carrier} with {kind}"
     )
+
+
+def _records_of(question: Question) -> tuple[str, ...]:
+    """The types of records that OpenDP has and the question can count; it has no times."""
+    rule = question.groups[0][1]
+    if isinstance(rule, Equals):
+        return ("String",)
+    return tuple(_NUMBERS) if rule.kind == Kind.NUMBERS else ()
 
 
 def _counts_from(question: Question) -> Callable[[Sequence[int]], dict[str, int]]:
@@ -180,14 +207,14 @@ def _records_from(question: Question) -> Callable[[Sequence[Any]], dict[str, int
 
 
 def _holds(rule: Between, value: float) -> bool:
-    """Whether a range of numbers holds one; none holds NaN."""
+    """Whether a range contains a number; none contains NaN."""
     if value != value or (rule.low is not None and less(value, rule.low)):
         return False
     return rule.high is None or less(value, rule.high) or (rule.closed and value == rule.high)
 
 
 def _output(guarantee: Guarantee) -> tuple[Measure, Callable[[int], Any]]:
-    """OpenDP's measure for a guarantee, and the loss of so many steps, rounded up."""
+    """OpenDP's measure for a guarantee, and the loss after a number of steps, rounded up."""
     import opendp.prelude as dp
 
     if isinstance(guarantee, GaussianDP):

@@ -1,12 +1,14 @@
-"""The engine for graphs that one machine's memory does not hold: Spark DataFrames in and out.
+"""Depths on Spark, for graphs that do not fit in one machine's memory: DataFrames in and out.
 
-A search from all boundary datasets at once, one level of depth at a time. Only edges inside a
-region matter once the boundary is known, and a neighbor of level t lies at t − 1, t or t + 1, so
-the next level is the neighbors of the last one without the last two: none looks at all before.
+The search starts from all boundary datasets at once and takes one level of depth at a time. Only
+edges inside a region matter once the boundary is known, and a neighbor of level t is at t − 1, t or
+t + 1; so the next level is the neighbors of the last one without the last two levels, and earlier
+levels are never read again.
 
-What comes back small, a count for each region and depth and the touching pairs, is the boundary
-graph; the optimal mechanism of the whole graph is the pullback of the one on it (theory, Theorem
-3). So the mechanism is made on the driver, and a dataset's row is that of its region and depth.
+What comes back is small: a count for each region and depth, and the touching pairs. That is the
+boundary graph; the optimal mechanism of the whole graph is the pullback of the one on it (theory,
+Theorem 3). So the mechanism is made on the driver, and a dataset's row is that of its region and
+depth.
 """
 
 from __future__ import annotations
@@ -39,7 +41,20 @@ __all__ = ["SparkDepths", "SparkRegion", "depths", "session"]
 
 @dataclass(frozen=True)
 class SparkRegion:
-    """What is known of a region: the numbers of its datasets, and its largest finite depth."""
+    """What is known of a region.
+
+    Attributes
+    ----------
+    size
+        The number of its datasets.
+    boundary
+        The number of those on the boundary.
+    deepest
+        The largest finite depth; None for a region without a boundary.
+    unbounded
+        The number of datasets in components without a boundary.
+
+    """
 
     size: int
     boundary: int
@@ -51,14 +66,22 @@ class SparkRegion:
 class SparkDepths:
     """Region and depth of each dataset, and the small results that a mechanism needs.
 
-    ``nodes``: a DataFrame with the columns id, region, depth (null where infinite) and boundary.
-    It is computed from the given nodes and the levels at each use; write it once.
-    ``counts``: how many datasets each (region, depth) has; the depth may be ``math.inf``.
-    ``touching``: the pairs of regions that some edge joins, each once.
-    ``limit``: the depth at which the search was told to stop, if it was.
-    ``capped``: for each region that goes on behind the limit, how many of its datasets got the
-    limit for their depth. That is private: they answer by the row at the limit, as all around
-    them do, and the row beside that one is a step away.
+    Attributes
+    ----------
+    nodes
+        A DataFrame with the columns id, region, depth (null if infinite) and boundary. It is
+        computed from the given nodes and the levels at each use, so write it to disk once.
+    counts
+        How many datasets each (region, depth) has; the depth may be ``math.inf``.
+    touching
+        The pairs of regions joined by an edge, each once.
+    limit
+        The depth at which the search was told to stop, if it was.
+    capped
+        For each region that is deeper than the limit, how many of its datasets got the limit as
+        their depth. That is private: they answer by the row at the limit, as do all datasets around
+        them, and the next shallower row is one step away.
+
     """
 
     nodes: DataFrame
@@ -88,7 +111,21 @@ class SparkDepths:
     def boundary_graph(
         self, rainbows: Mapping[Label, Sequence[Any]], answers: Sequence[Any] | None = None
     ) -> RainbowGraph:
-        """The boundary graph: datasets (region, depth), with the rainbow of each region."""
+        """The boundary graph: datasets (region, depth), with the rainbow of each region.
+
+        Parameters
+        ----------
+        rainbows
+            The preference order of each region.
+        answers
+            The order in which answers are listed; by default that of the first rainbow.
+
+        Returns
+        -------
+        RainbowGraph
+            A small graph on the driver.
+
+        """
         from rainbowdp.graphs.graph import RainbowGraph
 
         heads = [((a, 0), (b, 0)) for a, b in self.touching]
@@ -109,8 +146,22 @@ class SparkDepths:
     ) -> Mechanism:
         """The optimal mechanism, on the boundary graph: its datasets are (region, depth).
 
-        ``rainbows`` gives each region's preference order, the rest is as in ``rb.optimal``. A
-        boundary that is designed counts every dataset of the whole graph.
+        Parameters
+        ----------
+        rainbows
+            The preference order of each region.
+        guarantee
+            What is promised between neighbors.
+        boundary
+            As in ``rb.optimal``. If it is designed, every dataset of the whole graph counts.
+        answers
+            The order in which answers are listed; by default that of the first rainbow.
+
+        Returns
+        -------
+        Mechanism
+            The mechanism, whose rows ``with_rows`` assigns to nodes.
+
         """
         from rainbowdp.answering.worlds import optimal
         from rainbowdp.mechanisms.design import default_boundary
@@ -124,14 +175,30 @@ class SparkDepths:
         return optimal(graph, guarantee, boundary)
 
     def with_rows(self, mechanism: Mechanism) -> DataFrame:
-        """``nodes`` with one more column: the place of the dataset's row in ``mechanism.table``."""
+        """``nodes`` with one more column: the number of the dataset's row in ``mechanism.table``.
+
+        Parameters
+        ----------
+        mechanism
+            What ``optimal`` returned.
+
+        Returns
+        -------
+        pyspark.sql.DataFrame
+            The nodes with the column row.
+
+        Raises
+        ------
+        InvalidMechanism
+            If the mechanism lacks a row for a region and depth.
+
+        """
         from pyspark.sql import functions as f
 
         stray = next((place for place in self.counts if place not in mechanism.graph), None)
         if stray is not None:
             raise InvalidMechanism(
-                "a mechanism must have a row for each region and depth, "
-                f"got none for {stray!r}; make it with optimal()"
+                f"the mechanism has no row for region and depth {stray!r}; make it with optimal()"
             )
         rows = [
             (label, None if depth == math.inf else int(depth), row)
@@ -157,18 +224,34 @@ def depths(
 ) -> SparkDepths:
     """Region, depth and boundary of each dataset of a graph in Spark.
 
-    ``nodes`` has the columns id and label, ``edges`` src and dst. Ids are whole numbers or
-    strings, and so are labels. Edges are undirected, each given once or both ways; loops, repeats
-    and nodes listed twice with one label are harmless.
+    Edges are undirected, each given once or both ways; loops, repeats, and nodes listed twice with
+    the same label are harmless. Cost: two joins over all edges, then for each level one pass over
+    the edges inside regions, which stay where they are, and a shuffle of the level itself.
 
-    ``deepest`` ends the search at that depth and gives it to all that lies behind (``capped``).
-    Every ``cut_every`` levels the lineage is cut: in the checkpoint directory, so that a lost
-    executor costs at most these levels again, or, where Spark runs inside one process and there
-    is none to lose, in its own memory. ``progress`` is called with each level and how many
-    datasets it has; by default a terminal shows them.
+    Parameters
+    ----------
+    nodes
+        A DataFrame with the columns id and label, whole numbers or strings.
+    edges
+        A DataFrame with the columns src and dst, of the type of id.
+    deepest
+        Stop the search at this depth, and give it to all datasets behind it (``capped``).
+    cut_every
+        After how many levels the lineage is cut: in the checkpoint directory, so that a lost
+        executor costs at most these levels again; in memory if Spark runs inside one process.
+    progress
+        Called with each level and its number of datasets; by default a terminal shows them.
 
-    Cost: two joins over all edges, then for each level one pass over those inside regions, which
-    stay where they are, and a shuffle of the level itself.
+    Returns
+    -------
+    SparkDepths
+        The depths, and what a mechanism needs to know of the graph.
+
+    Raises
+    ------
+    InvalidGraph
+        If columns are missing, or nodes, labels and edges do not fit together.
+
     """
     _functions()
     for name, value, least in (("deepest", deepest, 0), ("cut_every", cut_every, 1)):
@@ -199,7 +282,26 @@ def depths(
 
 
 def session(name: str = "rainbowdp") -> SparkSession:
-    """The Spark session that runs, or a new one; one sentence where pyspark or Java is missing."""
+    """The running Spark session, or a new one.
+
+    Parameters
+    ----------
+    name
+        The name of a new session.
+
+    Returns
+    -------
+    pyspark.sql.SparkSession
+        The session.
+
+    Raises
+    ------
+    MissingExtra
+        If pyspark is not installed.
+    RainbowError
+        If there is no Java that Spark can start.
+
+    """
     _functions()
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
@@ -210,12 +312,12 @@ def session(name: str = "rainbowdp") -> SparkSession:
         if error.getCondition() != "JAVA_GATEWAY_EXITED":
             raise
         raise RainbowError(
-            "Spark needs Java 17 or later, got none that starts; put java on PATH or set JAVA_HOME"
+            "Spark needs Java 17 or later and found none; put java on PATH or set JAVA_HOME"
         ) from None
 
 
 class _Kept:
-    """Frames in Spark's storage: until they are dropped, at the latest when the work ends."""
+    """Frames in Spark's storage until they are dropped, at the latest when the work ends."""
 
     def __init__(self) -> None:
         self.frames: list[DataFrame] = []
@@ -277,7 +379,7 @@ def _kinds(frame: DataFrame, what: str, *columns: str) -> dict[str, str]:
 
 
 def _cut(spark: SparkSession) -> Callable[[DataFrame], DataFrame]:
-    """How the lineage of a frame is cut so that no lost executor can end the run."""
+    """How to cut the lineage of a frame so that no lost executor can end the run."""
     context = spark.sparkContext
     master = str(context.master)
     if context.getCheckpointDir() is not None:
@@ -285,13 +387,13 @@ def _cut(spark: SparkSession) -> Callable[[DataFrame], DataFrame]:
     if master == "local" or master.startswith("local["):
         return lambda frame: frame.localCheckpoint()
     raise RainbowError(
-        "on a cluster Spark needs a checkpoint directory that all executors reach, got none; "
+        "on a cluster, depths needs a checkpoint directory that all executors reach; "
         "pass --conf spark.checkpoint.dir=DIRECTORY"
     )
 
 
 def _known(nodes: DataFrame, kinds: Mapping[str, str]) -> DataFrame:
-    """Each id once, with its region and whether its labels agree and none is missing."""
+    """Each id once, with its region, whether its labels agree, and whether none is missing."""
     f = _functions()
     label = f.col("label").cast(kinds["label"])
     return (
@@ -320,22 +422,22 @@ def _check_nodes(known: DataFrame, nodes: DataFrame) -> None:
         f.min(f.when(~f.col("sound"), f.col("id"))),
     ).collect()
     if not size:
-        raise InvalidGraph("a rainbow graph must have at least one dataset, got none")
+        raise InvalidGraph("a rainbow graph needs at least one dataset, got none")
     if nameless:
-        raise InvalidGraph("every node needs an id, got null in 'id'; drop the node or name it")
+        raise InvalidGraph("the column 'id' of nodes holds a null; drop that node or give it an id")
     if wrong is not None:
         rows = nodes.where(f.col("id") == wrong).select("label").distinct().collect()
         labels = [row["label"] for row in rows]
         if None in labels:
-            raise InvalidGraph(f"every dataset needs a label, got none for dataset {wrong!r}")
+            raise InvalidGraph(f"dataset {wrong!r} has no label; every dataset needs one")
         first, second = sorted(labels)[:2]
         raise InvalidGraph(
-            f"a dataset must have one label, got {first!r} and {second!r} for dataset {wrong!r}"
+            f"dataset {wrong!r} has two labels, {first!r} and {second!r}; give it one"
         )
 
 
 def _labeled(edges: DataFrame, kinds: Mapping[str, str], known: DataFrame) -> DataFrame:
-    """The edges with the regions of their ends, loops left out; null where an end is unknown."""
+    """The edges with the regions of their ends, without loops; null if an end is unknown."""
     f = _functions()
     pairs = edges.select(
         *(f.col(column).cast(kind).alias(column) for column, kind in kinds.items())
@@ -354,11 +456,11 @@ def _check_edges(labeled: DataFrame) -> None:
         f.min(f.when(f.col("there").isNull(), f.col("dst"))),
     ).collect()
     if endless:
-        raise InvalidGraph("an edge must have two ends, got null in 'src' or 'dst'; drop the edge")
+        raise InvalidGraph("the column 'src' or 'dst' of edges holds a null; drop that edge")
     unknown = second if first is None else first
     if unknown is not None:
         raise InvalidGraph(
-            f"an edge must join two known datasets, got the unknown dataset {unknown!r}; "
+            f"an edge leads to the unknown dataset {unknown!r}; "
             "give it a label or leave the edge out"
         )
 
@@ -381,7 +483,7 @@ def _boundary(labeled: DataFrame) -> DataFrame:
 def _inner(labeled: DataFrame) -> DataFrame:
     """The edges inside regions, both ways and once each, laid out and sorted by their first end.
 
-    The number of partitions is said outright, for then the layout stands and no level moves them.
+    The number of partitions is given explicitly, so that the layout stays and no level moves them.
     """
     f = _functions()
     inside = labeled.where((f.col("here") == f.col("there")) & (f.col("src") != f.col("dst")))
@@ -426,8 +528,8 @@ def _levels(
 def _grown(front: DataFrame, inner: DataFrame) -> DataFrame:
     """``front``, which holds at least the last two levels, and the level around it, ``new``.
 
-    The front is named once only, for what stands twice in a plan doubles with every level; and no
-    number of a level is named, so that Spark compiles the plan once for all of them.
+    The front is named only once, because whatever appears twice in a plan doubles with every level;
+    and no level's number is named, so that Spark compiles the plan once for all of them.
     """
     f = _functions()
     outward = (f.col("id") == f.col("src")) & f.col("new")
@@ -453,7 +555,7 @@ def _joined(known: DataFrame, levels: DataFrame, kind: Any) -> DataFrame:
 def _summary(
     found: DataFrame, touching: tuple[tuple[Label, Label], ...], limit: int | None
 ) -> SparkDepths:
-    """The counts; and where the search stopped early, the limit for all that lies behind it."""
+    """The counts; and, if the search stopped early, the limit for everything behind it."""
     f = _functions()
     rows = found.groupBy("region", "depth").count().collect()
     counts = {(label, math.inf if depth is None else depth): count for label, depth, count in rows}
@@ -471,7 +573,7 @@ def _summary(
 
 
 def _show() -> Progress:
-    """A line for each level on a terminal; nothing where nobody is looking."""
+    """A line for each level on a terminal; nothing elsewhere."""
     begun = time.perf_counter()
 
     def say(level: int, size: int) -> None:

@@ -107,19 +107,19 @@ def test_every_pair_of_small_histograms_is_private(
     answers: int, records: int, epsilon: str, neighbors: str
 ) -> None:
     baseline = pooled_permute_and_flip(winner(answers, neighbors), rb.DP(epsilon))
-    check = baseline.check(records)
+    check = baseline.check(records=records)
     assert check, str(check)
     assert check.pairs > 200
 
 
 def test_a_person_with_two_rows() -> None:
     question = winner(3, rows=2)
-    assert pooled_permute_and_flip(question, rb.DP(1)).check(9)
-    assert not pooled_permute_and_flip(question, rb.DP(1)).check(9, rb.DP("0.9"))
+    assert pooled_permute_and_flip(question, rb.DP(1)).check(records=9)
+    assert not pooled_permute_and_flip(question, rb.DP(1)).check(rb.DP("0.9"), records=9)
 
 
 def test_the_check_can_fail() -> None:
-    assert not pooled_permute_and_flip(winner(4), rb.DP(1)).check(9, rb.DP("0.99"))
+    assert not pooled_permute_and_flip(winner(4), rb.DP(1)).check(rb.DP("0.99"), records=9)
 
 
 def slopes(answers: int, epsilon: float, scores: np.ndarray) -> np.ndarray:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -62,7 +64,7 @@ def test_reproduce_draws_the_figures_and_says_where(tmp_path: Path) -> None:
     file.touch()
     result = CliRunner().invoke(app, ["reproduce", "--out", str(file)])
     assert result.exit_code == 2
-    assert result.stderr.startswith("rainbow: figures need a folder")
+    assert result.stderr.startswith("rainbow: cannot write figures to the folder")
 
 
 def test_reproduce_fails_when_a_number_changes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +87,8 @@ def run(*arguments: str) -> Result:
 @pytest.fixture
 def budget(tmp_path: Path) -> str:
     place = str(tmp_path / "budget.db")
-    assert run("ledger", "create", place, "--epsilon", "2").exit_code == 0
+    named = ["--dataset", "election-1996"]
+    assert run("ledger", "create", place, *named, "--epsilon", "2").exit_code == 0
     return place
 
 
@@ -166,8 +169,8 @@ def test_a_named_answer_is_remembered_and_a_changed_question_refused(budget: str
     assert again["balance"]["spent"]["epsilon"] == "1"
     other = [*SURE[:-3], "200", *SURE[-2:]]
     changed = run("ask", "threshold", ELECTION, *other, *named)
-    assert changed.exit_code == 2
-    assert "changed under the same name" in changed.output
+    assert changed.exit_code == 5
+    assert "'poll' belongs to a different question" in changed.output
 
 
 def test_explain_reads_and_spends_nothing() -> None:
@@ -184,14 +187,19 @@ WINNER = ["ask", "winner", ELECTION, "--column", "vote"]
 AMONG = ["--among", "Clinton,Dole"]
 BAD: list[tuple[list[str], str]] = [
     ([*WINNER, *AMONG, "--epsilon", "1"], "--ledger PLACE"),
-    ([*WINNER, *AMONG, "--no-ledger"], "either --epsilon or --mu"),
-    ([*WINNER, *AMONG, "--epsilon", "0", "--no-ledger"], "epsilon > 0"),
+    ([*WINNER, *AMONG, "--no-ledger"], "Give either --epsilon or --mu"),
+    ([*WINNER, *AMONG, "--epsilon", "1", "--mu", "1", "--no-ledger"], "Leave out one of them"),
+    ([*WINNER, *AMONG, "--mu", "1", "--delta", "1e-6", "--no-ledger"], "belongs to --epsilon"),
+    ([*WINNER, *AMONG, "--epsilon", "1", "--no-ledger", "--ledger", "x"], "not both"),
+    ([*WINNER[:2], "postgresql://h/d", *WINNER[3:], *AMONG, "--epsilon", "1", "--no-ledger"],
+     "--table"),
+    ([*WINNER, "--epsilon", "1"], "Missing option '--among'. See: rainbow ask winner --help"),
+    ([*WINNER, *AMONG, "--epsilon"], "requires an argument. See: rainbow"),
+    ([*WINNER, *AMONG, "--colour", "1"], "No such option: --colour"),
+    (["asks"], "No such command 'asks'"),
+    ([*WINNER, *AMONG, "--epsilon", "0", "--no-ledger"], "use a larger epsilon"),
     ([*WINNER, *AMONG, "--epsilon", "-1", "--no-ledger"], "epsilon=-1"),
     ([*WINNER, "--among", "Dole,Dole", "--epsilon", "1", "--no-ledger"], "'Dole' twice"),
-    ([*WINNER[:4], "party_", *AMONG, "--epsilon", "1", "--no-ledger"], "party_"),
-    (["ask", "winner", "none.csv", *WINNER[3:], *AMONG, "--epsilon", "1", "--no-ledger"],
-     "none.csv"),
-    ([*WINNER, *AMONG, "--epsilon", "1", "--ledger", "no.db"], "rainbow ledger create"),
     ([*WINNER, "--among", "a,b,c,d", "--epsilon", "1", "--no-ledger", "--mechanism", "proximity"],
      "holds from epsilon = 1.0986"),
     (["ask", "quantile", ELECTION, "--column", "income", "--bins", "0,5,5", "--epsilon", "1",
@@ -199,24 +207,114 @@ BAD: list[tuple[list[str], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "said"), BAD)
-def test_bad_input_is_one_sentence_and_exit_code_two(arguments: list[str], said: str) -> None:
+ENDINGS: list[tuple[list[str], str, str, int]] = [
+    *((words, said, "usage", 2) for words, said in BAD),
+    ([*WINNER[:4], "party_", *AMONG, "--epsilon", "1", "--no-ledger"], "party_", "unreadable", 3),
+    (["ask", "winner", "none.csv", *WINNER[3:], *AMONG, "--epsilon", "1", "--no-ledger"],
+     "none.csv", "unreadable", 3),
+    (["check", ELECTION], "election.csv", "unreadable", 3),
+    ([*WINNER, *AMONG, "--epsilon", "1", "--ledger", "no.db"], "rainbow ledger create", "ledger",
+     5),
+    ([*WINNER, *AMONG, "--epsilon", "1", "--ledger", ELECTION], "election.csv", "ledger", 5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "said", "kind", "code"), ENDINGS)
+def test_bad_input_is_one_sentence_and_an_exit_code_of_its_kind(
+    arguments: list[str], said: str, kind: str, code: int
+) -> None:
     result = run(*arguments)
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == code, result.output
     assert said in result.output
-    assert result.output.startswith("rainbow: ")
-    assert len(result.output.splitlines()) == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("rainbow: ")
+    assert len(result.stderr.splitlines()) == 1
+    told = run(*arguments, "--json")
+    if not arguments[-1].startswith("--"):
+        message = result.stderr.removeprefix("rainbow: ").strip()
+        assert json.loads(told.stdout) == {
+            "error": {"kind": kind, "message": message, "exit_code": code}
+        }
+        assert told.stderr == ""
+        assert told.exit_code == code
 
 
-def test_a_question_that_does_not_fit_is_refused_before_data_is_read(budget: str) -> None:
+def test_an_error_nobody_expected_shows_where_and_not_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("Ann, 12 Mill Lane")
+
+    monkeypatch.setattr("rainbowdp.cli.ask._show", fails)
+    result = run(*WINNER, *AMONG, "--epsilon", "1", "--no-ledger")
+    assert result.exit_code == 1
+    assert "ZeroDivisionError at cli/ask.py, line " in result.stderr
+    assert "Mill Lane" not in result.output
+
+
+def shell(words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """The command in a shell, as its users have it."""
+    code = "from rainbow_command import main; main()"
+    line = words.replace("rainbow", shlex.join([sys.executable, "-c", code]), 1)
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, **more)
+
+
+@pytest.mark.parametrize(
+    ("to", "paid"),
+    [("> /dev/full", True), ("| head -c 0; exit ${PIPESTATUS[0]}", True), (">&-", False)],
+)
+def test_an_answer_that_nobody_could_read_is_in_the_ledger(
+    budget: str, to: str, paid: bool
+) -> None:
+    asked = shlex.join(["ask", "threshold", ELECTION, *SURE, "--ledger", budget])
+    ended = shell(f"rainbow {asked} {to}")
+    assert ended.returncode == 6, ended
+    assert "Traceback" not in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+    entries = json.loads(run("ledger", "history", budget, "--json").output)
+    assert len(entries) == paid
+    word = "entry 1 was paid and its answer is in the ledger" if paid else "nothing was spent"
+    assert word in ended.stderr
+
+
+def test_what_a_promise_is_worth_is_said_and_a_weak_one_warned_of(tmp_path: Path) -> None:
+    weak = [*SURE[:-1], "5", "--no-ledger"]
+    for words in ([*SURE, "--no-ledger"], [*SURE, "--explain"]):
+        asked = run("ask", "threshold", ELECTION, *words)
+        assert "guess about one record is right at most 74 % of the time" in asked.stdout
+        assert asked.stderr == ""
+    for more in ([], ["--explain"]):
+        asked = run("ask", "threshold", ELECTION, *weak, *more)
+        assert "can become nearly certain" in asked.stdout
+        assert asked.stderr.startswith("Warning: 5-DP protects little")
+        assert len(asked.stderr.splitlines()) == 1
+        told = run("ask", "threshold", ELECTION, *weak, *more, "--json")
+        assert json.loads(told.stdout)["warning"] == asked.stderr[9:].strip()
+        assert told.stderr == ""
+    person = run("ask", "threshold", ELECTION, *SURE, "--no-ledger", "--person", "age")
+    assert "guess about one person" in person.stdout
+    path = tmp_path / "poll.json"
+    rb.best(rb.Winner(["red", "green"]), rb.DP(4)).save(str(path))
+    checked = run("check", str(path))
+    assert "at most 99 %" in checked.stdout
+    assert checked.stderr.startswith("Warning: 4-DP protects little")
+    assert json.loads(run("check", str(path), "--json").stdout)["warning"]
+    compared = run("compare", "threshold", "--records", "4", "--epsilon", "4")
+    assert compared.stderr.startswith("Warning: 4-DP protects little")
+
+
+def test_a_question_that_does_not_fit_is_refused_before_data_is_read(
+    budget: str, tmp_path: Path
+) -> None:
+    unreadable = tmp_path / "votes.csv"
+    unreadable.write_text("no such column\n")
     dear = [*SURE[:-1], "2.5"]
-    result = run("ask", "threshold", "no-such-file.csv", *dear, "--ledger", budget)
-    assert result.exit_code == 2
-    assert "epsilon=5/2 where 2 is left" in result.output
+    result = run("ask", "threshold", str(unreadable), *dear, "--ledger", budget)
+    assert result.exit_code == 4
+    assert "This question costs ε = 2.5, but " in result.output
+    assert " has ε = 2 left. Use a smaller epsilon" in result.output
 
 
 def test_a_table_that_cannot_be_read_leaves_the_ledger_as_it_was(budget: str) -> None:
-    assert run("ask", "threshold", "no-such-file.csv", *SURE, "--ledger", budget).exit_code == 2
+    assert run("ask", "threshold", "no-such-file.csv", *SURE, "--ledger", budget).exit_code == 3
     assert json.loads(run("ledger", "balance", budget, "--json").output)["entries"] == 0
 
 
@@ -227,7 +325,7 @@ def test_check_proves_a_file_again_and_refuses_a_changed_one(tmp_path: Path) -> 
     assert json.loads(run("check", str(path), "--json").output)["holds"]
     path.write_text(path.read_text().replace("blue", "navy"))
     refused = run("check", str(path))
-    assert refused.exit_code == 2
+    assert refused.exit_code == 3
     assert "checksum" in refused.output
 
 

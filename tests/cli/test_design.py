@@ -31,7 +31,7 @@ def test_from_an_edge_file_to_a_checked_mechanism(tmp_path: Path) -> None:
     assert (told["nodes"], told["edges"], told["regions"]) == (4000, 6931, 3)
     mechanism = rb.load(out)
     assert set(mechanism.answers) == {"north", "middle", "south"}
-    nodes = duckdb.execute(f"FROM '{told['places']}'").fetchall()
+    nodes = duckdb.execute(f"FROM '{told['keys']}'").fetchall()
     assert len(nodes) == 4000
     truths = [float(mechanism[region, depth][region]) for _, region, depth in nodes]
     assert told["truth"]["least"] == pytest.approx(min(truths))
@@ -131,18 +131,18 @@ BAD: list[tuple[str, list[str], str]] = [
     (LINE, [*GOOD, "--labels", "x.csv"], "either --sites or --labels"),
     (LINE, [*GOOD, "--rainbows", "x.csv"], "go together"),
     (LINE, ["--sites", "0,x", "--epsilon", "1"], "got 'x'"),
-    (LINE, ["--sites", "0,5", "--epsilon", "1"], "must be a node of the graph, got 5"),
+    (LINE, ["--sites", "0,5", "--epsilon", "1"], "the site 5 is not a node of the graph"),
     (LINE, ["--sites", "0,0", "--epsilon", "1"], "got 0 twice"),
-    (LINE, ["--sites", "a=0,b=0", "--epsilon", "1"], "got 0 twice"),
+    (LINE, ["--sites", "a=0,b=0", "--epsilon", "1"], "the node 0 twice"),
     (LINE, [*GOOD, "--boundary", "0.9,0.1"], "is too likely in region"),
     (LINE, [*GOOD, "--boundary", "best"], "best"),
-    (LINE, [*GOOD, "--mechanism", "proximity", "--boundary", "total"], "no --boundary to choose"),
-    (LINE, [*GOOD, "--weighted"], "weighted distances need weights"),
+    (LINE, [*GOOD, "--mechanism", "proximity", "--boundary", "total"], "no boundary to choose"),
+    (LINE, [*GOOD, "--weighted"], "needs edges with weights"),
     (LINE + "4,five\n", GOOD, "got five in"),
     (LINE + "4,-5\n", GOOD, "got -5 in"),
     (LINE + "4,\n", GOOD, "got nothing in"),
-    ("a,b,c\n1,2,3\n", GOOD, "two columns"),
-    ("", GOOD, "columns, got none"),
+    ("a,b,c\n1,2,3\n", GOOD, "has the columns a, b, c;"),
+    ("", GOOD, "has no columns"),
 ]
 
 

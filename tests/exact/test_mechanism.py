@@ -276,7 +276,11 @@ def test_a_place_is_a_region_and_a_depth() -> None:
     assert made.at(("no", float("inf"))).weights == (0, 6)
     assert made["yes", 1] == {"yes": Fraction(5, 6), "no": Fraction(1, 6)}
     assert list(made["no", 0]) == ["no", "yes"]
-    assert str(made.proof) == "log(2)-DP proved exactly: 2 pairs of rows with total weight 6"
+    assert str(made.proof) == (
+        "log(2)-DP proved exactly: 2 pairs of rows with total weight 6, for the 1 listed pair of "
+        "touching regions and for neighboring depths inside each; only the graph can tell whether "
+        "these are all"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import mpmath as mp
@@ -123,7 +121,7 @@ def test_one_unit_too_many_is_found() -> None:
     over = (TOTAL - third, third), (third, TOTAL - third)
     text = first_violation(promise, *over)
     assert text is not None
-    assert text.startswith(f"{over[0]} beside {over[1]} exceeds by ")
+    assert text.startswith(f"{over[0]} beside {over[1]} exceeds the guarantee by ")
 
 
 @given(exact_guarantees, st.integers(2, 5), st.integers(10**3, TOTAL))
@@ -142,58 +140,106 @@ def test_one_unit_less_for_each_loser_is_found(guarantee: Any, answers: int, tot
         assert first_violation(promise, (most, share - 1, *least), (share - 1, most, *least))
 
 
-def test_gaussian_lines_allow_no_more_than_the_curve() -> None:
-    lines = lines_of(rb.GaussianDP(1))
-    assert len(lines) > 200
-    assert all(slope >= 1 and rise >= 0 for slope, rise in lines)
-    with mp.workdps(40):
-        for s in (Fraction(1, 10**6), Fraction(1, 100), Fraction(1, 10), Fraction(3, 10)):
-            step = reference.gaussian_step(s, Fraction(1))
-            allowed = min(reference.number(slope * s + rise) for slope, rise in lines)
-            assert step - mp.mpf("0.001") <= allowed <= step
-
-
-@functools.cache
-def gaussian_promise() -> Any:
-    return promise_of(rb.GaussianDP("1.5"), TOTAL)
-
-
-@given(strategies.weight_rows(3, TOTAL), strategies.weight_rows(3, TOTAL))
+@given(
+    st.sampled_from(["0.001", "0.3", "1.5", "6"]),
+    strategies.weight_rows(3, TOTAL),
+    strategies.weight_rows(3, TOTAL),
+)
 @settings(max_examples=60, deadline=None)
-def test_rows_that_pass_for_a_gaussian_keep_it(one: Any, other: Any) -> None:
-    if first_violation(gaussian_promise(), one, other) is None:
-        assert reference.gaussian_close(one, other, Fraction(3, 2))
+def test_rows_that_pass_for_a_gaussian_keep_it(mu: str, one: Any, other: Any) -> None:
+    promise = promise_of(rb.GaussianDP(mu), TOTAL)
+    if first_violation(promise, one, other) is None:
+        assert reference.gaussian_close(one, other, Fraction(mu))
+    else:
+        assert first_violation(promise, other, one) is not None
 
 
-def test_a_gaussian_symmetric_row_passes_and_keeps_it() -> None:
-    row = symmetric_row(safe_curve(rb.GaussianDP("1.5")), 3)
-    other = (row[1], row[0], row[2])
-    assert first_violation(gaussian_promise(), row, other) is None
-    assert reference.gaussian_close(row, other, Fraction(3, 2))
-    surer = (row[0] + 2, row[1] - 1, row[2] - 1)
-    assert first_violation(gaussian_promise(), surer, (surer[1], surer[0], surer[2]))
+def grown(row: tuple[int, ...], mu: Fraction, total: int = TOTAL) -> tuple[int, ...]:
+    """The best row next to one in preference order under the true curve, in whole units."""
+    with mp.workdps(60):
+        ends = [
+            int(mp.floor(reference.gaussian_step(Fraction(s, total), mu) * total))
+            for s in itertools.accumulate(row[:-1])
+        ]
+    return tuple(b - a for a, b in itertools.pairwise([0, *ends, total]))
 
 
-def test_a_gaussian_polygon_below_the_curve_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The proof does not take the builder's word for its knots."""
-    loose = safe_curve(rb.GaussianDP("1.01"))
-    monkeypatch.setattr("rainbowdp.guarantees.closeness.safe_curve", lambda guarantee: loose)
-    with pytest.raises(rb.InvalidMechanism):
-        lines_of(rb.GaussianDP(1))
-
-
-@pytest.mark.parametrize("place", [1, 2, 50, -51, -3, -2])
-def test_every_knot_of_a_gaussian_polygon_is_looked_at(
-    place: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("mu", [Fraction(1, 100), Fraction(1), Fraction(4)])
+@pytest.mark.parametrize("shares", [(1, 1, 1, 1), (1, 10, 100, 1000), (1000, 100, 10, 1)])
+def test_a_gaussian_row_passes_up_to_the_last_unit_of_every_corner(
+    mu: Fraction, shares: tuple[int, ...]
 ) -> None:
-    knots = list(safe_curve(rb.GaussianDP(1)).knots)
-    x, y = knots[place]
-    knots[place] = x, y * (1 - Fraction(1, 10**6))
-    monkeypatch.setattr(
-        "rainbowdp.guarantees.closeness.safe_curve", lambda guarantee: SimpleNamespace(knots=knots)
-    )
-    with pytest.raises(rb.InvalidMechanism, match="below the curve"):
-        lines_of(rb.GaussianDP(1))
+    """The best rows of the true curve, which no polygon inside it reaches; and one unit more."""
+    promise = promise_of(rb.GaussianDP(mu), TOTAL)
+    row = tuple(TOTAL * share // sum(shares) for share in shares)
+    row = (row[0] + TOTAL - sum(row), *row[1:])
+    best = grown(row, mu)
+    for order in itertools.permutations(range(4)):
+        one, other = (tuple(found[i] for i in order) for found in (row, best))
+        assert first_violation(promise, one, other) is None
+        assert first_violation(promise, other, one) is None
+    for corner in range(3):
+        more = list(best)
+        more[corner] += 1
+        more[corner + 1] -= 1
+        assert first_violation(promise, row, tuple(more)) is not None
+        assert first_violation(promise, tuple(more), row) is not None
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)])
+def test_what_the_balls_leave_open_is_refused(
+    share: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a few bits nothing near the curve is certain, so neither side of it passes."""
+    first = int(TOTAL * share)
+    row = (first, TOTAL - first)
+    best = grown(row, Fraction(1))
+    more = (best[0] + 1, best[1] - 1)
+    promise = promise_of(rb.GaussianDP(1), TOTAL)
+    assert first_violation(promise, row, best) is None
+    assert first_violation(promise, row, more) is not None
+    monkeypatch.setattr("rainbowdp.guarantees.closeness.BITS", -50)
+    assert first_violation(promise, row, best) is not None
+    assert first_violation(promise, row, more) is not None
+
+
+def test_gaussian_rows_that_are_all_but_certain() -> None:
+    """Near both ends, where a tail is a few units of 2^-64."""
+    promise = promise_of(rb.GaussianDP(1), TOTAL)
+    for few in (1, 2, 1000):
+        for row in ((few, TOTAL - few), (TOTAL - 10**6 * few, 10**6 * few)):
+            best = grown(row, Fraction(1))
+            assert first_violation(promise, row, best) is None
+            assert first_violation(promise, row, (best[0] + 1, best[1] - 1)) is not None
+
+
+@pytest.mark.parametrize("mu", ["0", "1", "30"])
+def test_a_gaussian_lifts_nothing_from_zero(mu: str) -> None:
+    promise = promise_of(rb.GaussianDP(mu), 6)
+    for one, other in (((1, 5), (0, 6)), ((5, 0, 1), (5, 1, 0)), ((6, 0), (0, 6))):
+        assert first_violation(promise, one, other) is not None
+        assert first_violation(promise, other, one) is not None
+    for row in ((1, 5), (0, 6), (6, 0, 0)):
+        assert first_violation(promise, row, row) is None
+    near = promise_of(rb.GaussianDP(0), TOTAL)
+    assert first_violation(near, (TOTAL // 2, TOTAL // 2), (TOTAL // 2 + 1, TOTAL // 2 - 1))
+
+
+def test_a_gaussian_proof_looks_at_rows_of_any_total() -> None:
+    promise = promise_of(rb.GaussianDP(1), 1 << 900)
+    half = 1 << 899
+    assert first_violation(promise, (half, half), (half + 1, half - 1)) is None
+    assert first_violation(promise, (half, half), (half // 16 * 15, half // 16 * 17)) is None
+    assert first_violation(promise, (half, half), (2 * half - 1, 1)) is not None
+
+
+def test_the_builders_rows_pass_for_a_gaussian() -> None:
+    promise = promise_of(rb.GaussianDP("1.5"), TOTAL)
+    row = symmetric_row(safe_curve(rb.GaussianDP("1.5")), 3)
+    assert first_violation(promise, row, (row[1], row[0], row[2])) is None
+    share = TOTAL // 500
+    surer = (row[0] + 2 * share, row[1] - share, row[2] - share)
+    assert first_violation(promise, surer, (surer[1], surer[0], surer[2]))
 
 
 def test_delta_one_promises_nothing() -> None:
@@ -246,7 +292,7 @@ def test_weights_that_are_no_weights_are_refused(row: Any) -> None:
 
 def test_rows_of_no_weight_at_all_are_refused() -> None:
     for row in ((0, 0), ()):
-        with pytest.raises(rb.InvalidMechanism, match="one positive total"):
+        with pytest.raises(rb.InvalidMechanism, match="same positive total"):
             prove_ladders(TWO, {"a": (row, row)}, [])
 
 

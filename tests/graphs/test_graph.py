@@ -16,7 +16,7 @@ from strategies import colored_graphs, deep_graphs, graphs
 YES, NO = ("yes", "no"), ("no", "yes")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(colored_graphs())
 def test_the_graph_agrees_with_its_own_edges(world: tuple[Any, list[int]]) -> None:
     edges, marks = world
@@ -121,7 +121,7 @@ def test_membership_and_positions() -> None:
     assert "c" not in named
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs())
 def test_the_boundary_graph_of_the_boundary_graph_is_the_same(graph: rb.RainbowGraph) -> None:
     once = graph.boundary_graph()
@@ -135,7 +135,7 @@ def test_the_boundary_graph_of_the_boundary_graph_is_the_same(graph: rb.RainbowG
     assert once.answers == graph.answers
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs())
 def test_the_boundary_graph_is_what_the_paper_defines(graph: rb.RainbowGraph) -> None:
     small = graph.boundary_graph()
@@ -172,7 +172,7 @@ GRAPH = ([(0, 1)], [YES, NO])
         ({"edges": [], "rainbows": ["yn", "ny"]}, rb.InvalidRainbow, "'yn'"),
         ({"edges": [], "rainbows": {0: "yn"}}, rb.InvalidRainbow, "'yn'"),
         ({"edges": [], "rainbows": [3]}, rb.InvalidRainbow, "3"),
-        ({"edges": [], "rainbows": [()]}, rb.InvalidRainbow, "empty"),
+        ({"edges": [], "rainbows": [()]}, rb.InvalidRainbow, "got none"),
         ({"edges": [], "rainbows": [YES, ("yes", "yes")]}, rb.InvalidRainbow, "'yes'"),
         ({"edges": [], "rainbows": [YES, ("yes",)]}, rb.InvalidRainbow, "'no'"),
         ({"edges": [], "rainbows": [YES, (*YES, "maybe")]}, rb.InvalidRainbow, "'maybe'"),
@@ -269,7 +269,7 @@ def test_compressed_rows_are_sorted_read_only_and_narrow() -> None:
     assert graph.edge_count == 2
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_joined_numbers_and_the_edge_between_them(graph: rb.RainbowGraph) -> None:
     numbers = np.arange(len(graph)) % 3
@@ -280,7 +280,7 @@ def test_joined_numbers_and_the_edge_between_them(graph: rb.RainbowGraph) -> Non
         a, b = graph.edge_between(numbers == one, numbers == other)
         assert (numbers[a], numbers[b]) == (one, other)
         assert graph.datasets[b] in graph.neighbors(graph.datasets[a])
-    with pytest.raises(rb.InvalidGraph, match="two apart"):
+    with pytest.raises(rb.InvalidGraph, match="no edge joins"):
         graph.edge_between(numbers < 3, numbers > 3)
 
 

@@ -111,13 +111,13 @@ def test_progress_runs_to_the_end() -> None:
 
 BAD: list[tuple[Any, dict[str, Any], str]] = [
     ([], {}, "at least one site"),
-    ([9], {}, "got 9"),
-    ([True], {}, "got True"),
-    ([-1], {}, "got -1"),
-    (["x"], {}, "got 'x'"),
-    ([0, 0], {}, "got 0 twice"),
-    ({"a": 0, "b": 0}, {}, "got 0 twice"),
-    ([0], {"weighted": True}, "weighted distances need weights"),
+    ([9], {}, "the site 9 is not a node"),
+    ([True], {}, "the site True is not"),
+    ([-1], {}, "the site -1 is not"),
+    (["x"], {}, "the site 'x' is not"),
+    ([0, 0], {}, "the node 0 twice"),
+    ({"a": 0, "b": 0}, {}, "the node 0 twice"),
+    ([0], {"weighted": True}, "needs edges with weights"),
 ]
 
 

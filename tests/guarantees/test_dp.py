@@ -71,7 +71,7 @@ def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
 
 
 @given(st.floats(1e-100, 700))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_ratio_is_the_nearest_float(epsilon: float) -> None:
     with mp.workdps(60):
         assert rb.DP(epsilon).ratio == float(mp.exp(mp.mpf(epsilon)))
@@ -131,7 +131,7 @@ def test_a_guarantee_survives_pickling_also_after_use(guarantee: Guarantee) -> N
         st.integers(0, 64).map(lambda n: n / 64), st.floats(1e-4, 1), st.sampled_from([0.0, 1e-9])
     ),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_phase_change_by_iteration(ratio: Fraction, delta: Fraction, s: float) -> None:
     theta = (1 - delta) / (ratio + 1)
     there, depth = Fraction(s), 0
@@ -191,7 +191,7 @@ def test_phase_changes_of_the_figures_of_the_paper(delta: str, tau: list[int]) -
 
 
 @given(strategies.exact_pairs(), strategies.ratios(), SMALL_DELTAS)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_excess_is_the_worst_of_all_sets(pair: Pair, ratio: Fraction, delta: Fraction) -> None:
     p, q = pair
     guarantee = promise(ratio, delta)
@@ -216,7 +216,7 @@ def test_excess_is_the_worst_of_all_sets(pair: Pair, ratio: Fraction, delta: Fra
         )
     ),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_excesses_are_the_excess_of_each_pair(
     guarantee: Guarantee, pairs: list[tuple[tuple[float, ...], tuple[float, ...]]]
 ) -> None:
@@ -332,7 +332,7 @@ def test_excess_prints_itself() -> None:
     strategies.rows(),
     st.one_of(st.integers(0, 5), strategies.depths()),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_neighboring_depths_are_close(
     guarantee: Guarantee, row: tuple[float, ...], depth: int
 ) -> None:

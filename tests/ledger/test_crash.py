@@ -27,15 +27,19 @@ from pathlib import Path
 import pytest
 
 import rainbowdp as rb
+from ledgers import new_ledger
 from postgres import fresh_schema
 from rainbowdp.errors import BudgetExceeded, LedgerError
 from rainbowdp.ledger import Entry, Ledger
+from rainbowdp.questions import Unit
 
 COST = rb.DP("0.01")
 
 
 def spend(ledger: Ledger, name: str | None = None) -> Entry:
-    return ledger.spend(COST, question={"q": 1}, name=name, neighbors="substituted")
+    return ledger.spend(
+        COST, question={"q": 1}, unit=Unit(), neighbors="substituted", source="here", name=name
+    )
 
 
 def run(*words: object) -> str:
@@ -74,7 +78,7 @@ def shared() -> Iterator[Path]:
 
 
 def test_eight_at_once_spend_the_budget_and_no_more(place: str) -> None:
-    ledger = Ledger.create(place, epsilon="1.609", timeout=60)
+    ledger = new_ledger(place, epsilon="1.609", timeout=60)
     paid = [int(count) for count in run("race", place).split()]
     assert len(paid) == 8
     assert sum(paid) == 160
@@ -83,11 +87,10 @@ def test_eight_at_once_spend_the_budget_and_no_more(place: str) -> None:
 
 
 def test_eight_at_once_under_one_name_pay_once(place: str) -> None:
-    ledger = Ledger.create(place, epsilon=1)
+    ledger = new_ledger(place, epsilon=1)
     said = run("name", place).splitlines()
     refused = (
-        "a name stands for one question, got name='mine', which is in the ledger already; "
-        "recall its answer, or choose another name"
+        f"The name 'mine' is already in {ledger.where}. Recall its answer, or choose another name."
     )
     assert sorted(said) == sorted(["paid", *7 * [refused]])
     assert len(ledger.history()) == 1
@@ -97,7 +100,9 @@ def test_eight_at_once_create_one_ledger(place: str) -> None:
     said = run("create", place).splitlines()
     assert len(said) == 8
     assert said.count("created") == 1
-    assert all("got a place that is taken" in line for line in said if line != "created")
+    assert all(
+        " already exists and was left as it was. " in line for line in said if line != "created"
+    )
     assert Ledger.open(place).balance().entries == 0
 
 
@@ -106,7 +111,7 @@ def test_eight_at_once_create_one_ledger(place: str) -> None:
 
 def releases_survive(place: str, answers: Path, count: int) -> None:
     """Releases until the budget is spent, by processes that are killed again and again."""
-    ledger = Ledger.create(place, epsilon=Fraction(count, 100))
+    ledger = new_ledger(place, epsilon=Fraction(count, 100))
     kills = int(run("kill", place, answers))
     entries = {entry.number: entry for entry in ledger.history()}
     assert ledger.balance().left.parts[0] == 0
@@ -139,7 +144,7 @@ def test_a_creation_that_is_killed_leaves_a_whole_ledger_or_none(tmp_path: Path)
     for number, there in enumerate(made):
         place = tmp_path / f"{number}.db"
         assert place.exists() == there
-        ledger = Ledger.open(place) if there else Ledger.create(place, epsilon=1)
+        ledger = Ledger.open(place) if there else new_ledger(place, epsilon=1)
         assert ledger.balance().entries == 0
         spend(ledger)
 
@@ -159,10 +164,17 @@ def small_disk(folder: Path) -> Iterator[bool]:
             subprocess.run(["umount", str(folder)], check=True)
 
 
+def failing(place: Path) -> str:
+    return (
+        f"{place} could not be read or written: disk I/O error. Repair its disk or server, and "
+        "look at the history before you ask again."
+    )
+
+
 def test_a_full_disk(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
     with small_disk(tmp_path) as mounted:
-        ledger = Ledger.create(place, epsilon=1)
+        ledger = new_ledger(place, epsilon=1)
         spend(ledger)
         before = ledger.balance(), ledger.history()
         filler = tmp_path / "filler"
@@ -172,19 +184,18 @@ def test_a_full_disk(tmp_path: Path) -> None:
             with pytest.raises(LedgerError) as refused:
                 spend(ledger)
             said = str(refused.value)
-            with pytest.raises(LedgerError, match="got a full disk at"):
-                Ledger.create(tmp_path / "second.db", epsilon=1)
+            with pytest.raises(LedgerError, match=r"The disk that holds .* is full"):
+                new_ledger(tmp_path / "second.db", epsilon=1)
             assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.db", "filler"]
             filler.unlink()
         else:
             said = run("limit", place).strip()
         assert said in (
-            f"a ledger needs room to write, got a full disk at '{place}'; free some space and "
-            "try again; nothing was spent",
-            f"a ledger's database must take what is written, got 'disk I/O error' at '{place}'; "
-            "mend its disk or server and see the history before asking again",
+            f"The disk that holds {place} is full. Free some space and try again. Nothing was "
+            "spent.",
+            failing(place),
         )
-        assert ("full disk" in said) == mounted
+        assert (" is full. " in said) == mounted
         assert (ledger.balance(), ledger.history()) == before
         assert Ledger.open(place).balance() == before[0]
         spend(ledger)
@@ -193,12 +204,9 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
-    ledger = Ledger.create(place, epsilon=1)
+    ledger = new_ledger(place, epsilon=1)
     before = ledger.balance()
-    assert run("limit", place).strip() == (
-        f"a ledger's database must take what is written, got 'disk I/O error' at '{place}'; mend "
-        "its disk or server and see the history before asking again"
-    )
+    assert run("limit", place).strip() == failing(place)
     assert Ledger.open(place).balance() == before
     spend(ledger)
 
@@ -206,15 +214,14 @@ def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("of_file", "of_folder"), [(0o444, 0o755), (0o666, 0o555)])
 def test_a_read_only_file_or_folder(shared: Path, of_file: int, of_folder: int) -> None:
     place = shared / "budget.db"
-    ledger = Ledger.create(place, epsilon=1)
+    ledger = new_ledger(place, epsilon=1)
     spend(ledger)
     place.chmod(of_file)
     shared.chmod(of_folder)
     balance, *said = run("reader", place).splitlines()
     assert json.loads(balance) == ledger.balance().as_dict()
     read_only = (
-        f"a ledger must be writable to be changed, got a read-only one at '{place}'; make it and "
-        "its folder writable for this user; nothing was spent"
+        f"{place} is read-only. Make it and its folder writable for this user. Nothing was spent."
     )
     assert said[0] == read_only
     if os.geteuid() == 0 or of_folder == 0o555:
@@ -268,7 +275,7 @@ def name(place: str) -> None:
 
 def create(place: str) -> None:
     try:
-        Ledger.create(place, epsilon=1, timeout=60)
+        new_ledger(place, epsilon=1, timeout=60)
         say("created")
     except LedgerError as error:
         say(error)
@@ -335,7 +342,7 @@ def unmade(folder: str) -> None:
 
 
 def create_quietly(place: str) -> None:
-    Ledger.create(place, epsilon=1)
+    new_ledger(place, epsilon=1)
 
 
 def limit(place: str) -> None:
@@ -358,7 +365,7 @@ def reader(place: str) -> None:
     say(json.dumps(ledger.balance().as_dict()))
     for work in (
         lambda: spend(ledger),
-        lambda: Ledger.create(Path(place).with_name("second.db"), epsilon=1),
+        lambda: new_ledger(Path(place).with_name("second.db"), epsilon=1),
     ):
         try:
             work()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 import rainbowdp as rb
-from ledgers import execute, says, spend
+from ledgers import QUESTION, execute, new_ledger, says, spend
 from rainbowdp.errors import LedgerError
 from rainbowdp.ledger import Ledger
+from rainbowdp.ledger.schema import BUDGET, balance_row
 
 
 def broken(ledger: Ledger) -> str:
     return says(
-        f"a ledger must be whole, got damage in {ledger.where}; restore a copy made after its "
-        "last question, or count the whole budget as spent"
+        f"{ledger.where} is damaged. Restore a copy made after its last question, or treat the "
+        "whole budget as spent."
     )
 
 
@@ -25,12 +28,15 @@ def broken(ledger: Ledger) -> str:
         "UPDATE rainbow_budget SET total_epsilon = '30'",
         "UPDATE rainbow_budget SET spent_epsilon = '0'",
         "UPDATE rainbow_budget SET neighbors = 'added or removed'",
+        "UPDATE rainbow_budget SET dataset = 'city-2026'",
+        """UPDATE rainbow_budget SET unit = '{"kind": "person", "column": "voter"}'""",
+        "UPDATE rainbow_budget SET sources = '[]'",
         "UPDATE rainbow_budget SET entries = 0",
         "DELETE FROM rainbow_budget",
     ],
 )
 def test_a_budget_that_was_altered(place: str, statement: str) -> None:
-    ledger = Ledger.create(place, epsilon=3)
+    ledger = new_ledger(place, epsilon=3)
     spend(ledger, rb.DP(1))
     execute(place, statement)
     with pytest.raises(LedgerError, match=broken(ledger)):
@@ -44,12 +50,15 @@ def test_a_budget_that_was_altered(place: str, statement: str) -> None:
     [
         "UPDATE rainbow_entries SET answer = '\"green\"' WHERE number = 1",
         "UPDATE rainbow_entries SET epsilon = '1/2' WHERE number = 2",
+        "UPDATE rainbow_entries SET source = 'votes, first count' WHERE number = 1",
+        "UPDATE rainbow_entries SET source = NULL WHERE number = 2",
+        """UPDATE rainbow_entries SET mechanism = '{"kind": "proximity"}' WHERE number = 1""",
         "DELETE FROM rainbow_entries WHERE number = 2",
         "DELETE FROM rainbow_entries WHERE number = 1",
     ],
 )
 def test_entries_that_were_altered(place: str, statement: str) -> None:
-    ledger = Ledger.create(place, epsilon=3)
+    ledger = new_ledger(place, epsilon=3)
     ledger.record(spend(ledger, rb.DP(1)), "red")
     spend(ledger, rb.DP(0))
     execute(place, statement)
@@ -57,9 +66,29 @@ def test_entries_that_were_altered(place: str, statement: str) -> None:
         ledger.history()
 
 
+def test_sources_that_are_not_those_of_the_entries(place: str) -> None:
+    """Rows that are each whole, but do not belong together."""
+    ledger = new_ledger(place, epsilon=3)
+    spend(ledger, rb.DP(1))
+    row = balance_row(replace(ledger.balance(), sources=("votes, first count",)))
+    with ledger._store.write() as connection:
+        connection.execute(update(BUDGET), row)
+    assert ledger.balance().sources == ("votes, first count",)
+    with pytest.raises(LedgerError, match=broken(ledger)):
+        ledger.history()
+
+
+def test_a_name_of_another_source_is_not_recalled_by_damage(place: str) -> None:
+    ledger = new_ledger(place, epsilon=3)
+    ledger.record(spend(ledger, rb.DP(1), "poll"), "red")
+    execute(place, "UPDATE rainbow_entries SET source = 'votes, first count'")
+    with pytest.raises(LedgerError, match=broken(ledger)):
+        ledger.recall("poll", question=QUESTION, guarantee=rb.DP(1), source="votes, first count")
+
+
 def test_any_damaged_bytes_are_an_error_or_harmless(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
-    ledger = Ledger.create(place, epsilon=100)
+    ledger = new_ledger(place, epsilon=100)
     for number in range(30):
         ledger.record(spend(ledger, rb.DP(1), f"name {number}"), "red")
     whole, truth = place.read_bytes(), (ledger.balance(), ledger.history())
@@ -72,12 +101,12 @@ def test_any_damaged_bytes_are_an_error_or_harmless(tmp_path: Path) -> None:
         except LedgerError as error:
             said.append(str(error))
     assert len(said) > len(whole) / 512 / 4
-    assert all("got damage in" in line or "got something else" in line for line in said)
+    assert all(" is damaged. " in line or " is not a rainbowdp ledger. " in line for line in said)
 
 
 def test_a_file_that_was_cut_short(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
-    ledger = Ledger.create(place, epsilon=1)
+    ledger = new_ledger(place, epsilon=1)
     whole = place.read_bytes()
     for length in (len(whole) // 2, len(whole) - 4096):
         place.write_bytes(whole[:length])

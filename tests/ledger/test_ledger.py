@@ -6,7 +6,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -18,77 +18,118 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from ledgers import QUESTION, SUBSTITUTED, says, spend
+from ledgers import DATASET, QUESTION, SOURCE, SUBSTITUTED, new_ledger, says, spend
 from postgres import fresh_schema
 from rainbowdp.errors import BudgetExceeded, LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee as describe
 from rainbowdp.guarantees.descriptions import restore_guarantee as restore
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.ledger import Balance, DPCost, Entry, GaussianCost, Ledger
+from rainbowdp.questions import Unit
 
 # accounting
 
 
 def test_a_ledger_from_first_to_last(place: str) -> None:
-    ledger = Ledger.create(place, epsilon="1", delta="1e-5", neighbors="added or removed")
+    ledger = new_ledger(
+        place, epsilon="1", delta="1e-5", neighbors="added or removed", person="voter"
+    )
     guarantee = rb.DP("0.3", delta="1e-6")
-    entry = ledger.spend(guarantee, question=QUESTION, name="first", neighbors="added or removed")
+    asked: dict[str, Any] = {"question": QUESTION, "source": SOURCE}
+    voter = Unit(person="voter")
+    entry = ledger.spend(
+        guarantee,
+        unit=voter,
+        neighbors="added or removed",
+        mechanism={"kind": "exponential"},
+        name="first",
+        **asked,
+    )
     assert entry == Entry(
         number=1,
         time=entry.time,
         name="first",
+        dataset=DATASET,
+        unit=voter,
+        neighbors="added or removed",
+        source=SOURCE,
         question_text='{"among":["red","green"],"column":"choice","question":"winner"}',
+        mechanism_text='{"kind":"exponential"}',
         guarantee=guarantee,
         cost=DPCost(Fraction(3, 10), Fraction(1, 10**6)),
         answer=None,
     )
     assert entry.question == QUESTION
+    assert entry.mechanism == {"kind": "exponential"}
     moment = datetime.fromisoformat(entry.time)
     assert moment.utcoffset() == timedelta(0)
 
     again = Ledger.open(place)
     assert again == ledger
-    assert again.recall("first", QUESTION) == entry
+    assert again.recall("first", guarantee=guarantee, **asked) == entry
     answered = again.record(entry, "red")
     assert answered.answer == "red"
     assert ledger.record(entry, "red") == answered
-    assert ledger.recall("first", QUESTION, guarantee=guarantee) == answered
-    assert ledger.recall("second", QUESTION) is None
+    assert ledger.recall("first", guarantee=guarantee, **asked) == answered
+    assert ledger.recall("second", guarantee=guarantee, **asked) is None
     assert ledger.history() == (answered,)
     assert ledger.balance() == Balance(
-        kind="dp",
+        dataset=DATASET,
+        unit=voter,
         neighbors="added or removed",
+        kind="dp",
         total=DPCost(Fraction(1), Fraction(1, 10**5)),
         spent=DPCost(Fraction(3, 10), Fraction(1, 10**6)),
         left=DPCost(Fraction(7, 10), Fraction(9, 10**6)),
         entries=1,
+        sources=(SOURCE,),
     )
 
 
 def test_a_balance_and_an_entry_are_json(place: str) -> None:
-    ledger = Ledger.create(place, mu=2)
+    ledger = new_ledger(place, mu=2, rows_per_person=3)
     entry = ledger.record(spend(ledger, rb.GaussianDP("0.5")), "grün\0")
+    unit = {"kind": "promise", "rows_per_person": 3}
     assert json.loads(json.dumps(ledger.balance().as_dict())) == {
-        "kind": "gaussian",
+        "dataset": DATASET,
+        "unit": unit,
         "neighbors": "substituted",
+        "kind": "gaussian",
         "total": {"mu_squared": "4"},
         "spent": {"mu_squared": "1/4"},
         "left": {"mu_squared": "15/4"},
         "entries": 1,
+        "sources": [SOURCE],
     }
     assert json.loads(json.dumps(ledger.history()[0].as_dict())) == {
         "number": 1,
         "time": entry.time,
         "name": None,
+        "dataset": DATASET,
+        "unit": unit,
+        "neighbors": "substituted",
+        "source": SOURCE,
         "question": QUESTION,
+        "mechanism": None,
         "guarantee": {"kind": "gaussian", "mu": "1/2"},
         "cost": {"mu_squared": "1/4"},
         "answer": "grün\0",
     }
 
 
+def test_a_balance_lists_its_sources_in_the_order_of_their_first_use(place: str) -> None:
+    ledger = new_ledger(place, epsilon=1)
+    assert ledger.balance().sources == ()
+    for source in ("b", None, "a", "b", None):
+        ledger.spend(
+            rb.DP("0.1"), question=QUESTION, unit=Unit(), neighbors=SUBSTITUTED, source=source
+        )
+    assert ledger.balance().sources == ("b", None, "a")
+    assert [entry.source for entry in ledger.history()] == ["b", None, "a", "b", None]
+
+
 def test_values_are_frozen(tmp_path: Path) -> None:
-    ledger = Ledger.create(tmp_path / "a.db", epsilon=1)
+    ledger = new_ledger(tmp_path / "a.db", epsilon=1)
     entry = spend(ledger, rb.DP(1))
     entry.question["column"] = "other"
     assert entry.question == QUESTION
@@ -98,30 +139,33 @@ def test_values_are_frozen(tmp_path: Path) -> None:
 
 
 def test_ten_tenths_are_one_and_ten_floats_are_more(places: Callable[[], str]) -> None:
-    decimal = Ledger.create(places(), epsilon=1)
+    decimal = new_ledger(places(), epsilon=1)
     for _ in range(10):
         spend(decimal, rb.DP("0.1"))
     assert decimal.balance().left == DPCost(Fraction(0), Fraction(0))
-    binary = Ledger.create(places(), epsilon=1)
+    binary = new_ledger(places(), epsilon=1)
     for _ in range(9):
         spend(binary, rb.DP(0.1))
-    with pytest.raises(BudgetExceeded, match=re.escape("got epsilon=0.1 where 0.1 is left")):
+    with pytest.raises(BudgetExceeded, match=re.escape("costs ε = ≈0.1, but ")):
         spend(binary, rb.DP(0.1))
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing(place: str) -> None:
-    ledger = Ledger.create(place, epsilon=3, delta="0.001")
+    ledger = new_ledger(place, epsilon=3, delta="0.001")
     spend(ledger, rb.DP(2))
     before = ledger.balance(), ledger.history()
     with pytest.raises(
         BudgetExceeded,
         match=says(
-            "a question must cost at most what is left, got epsilon=3/2 where 1 is left; "
-            "ask with less, or recall a past answer for free"
+            f"This question costs ε = 1.5, but {ledger.where} has ε = 1 left. Use a smaller "
+            "epsilon, or repeat an earlier question by its name for free."
         ),
     ):
         spend(ledger, rb.DP("1.5"))
-    with pytest.raises(BudgetExceeded, match="got delta=1/500 where 1/1000 is left"):
+    with pytest.raises(
+        BudgetExceeded,
+        match=re.escape("δ = 0.002, but ") + ".*δ = 0.001 left. Use a smaller delta,",
+    ):
         spend(ledger, rb.DP(1, delta="0.002"))
     assert (ledger.balance(), ledger.history()) == before
     spend(ledger, rb.DP(1, delta="0.001"))
@@ -129,12 +173,12 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(place: str) -> None:
 
 
 def test_gaussian_budgets_add_squares(place: str) -> None:
-    ledger = Ledger.create(place, mu="0.5")
+    ledger = new_ledger(place, mu="0.5")
     spend(ledger, rb.GaussianDP("0.3"))
     assert str(ledger.balance().left) == "mu 0.4"
     spend(ledger, rb.GaussianDP("0.4"))
     assert ledger.balance().left == GaussianCost(Fraction(0))
-    with pytest.raises(BudgetExceeded, match=re.escape("got mu=0.001 where 0 is left")):
+    with pytest.raises(BudgetExceeded, match=r"costs μ = 0\.001, but .* has μ = 0 left"):
         spend(ledger, rb.GaussianDP("0.001"))
 
 
@@ -174,7 +218,7 @@ def test_spending_is_a_sum_of_fractions(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for place in (f"{folder}/budget.db", fresh_schema(postgres_url)):
-            ledger = Ledger.create(place, epsilon=total[0], delta=total[1])
+            ledger = new_ledger(place, epsilon=total[0], delta=total[1])
             epsilon, delta = Fraction(0), Fraction(0)
             entries: list[tuple[rb.DP, str | None]] = []
             for guarantee, name in asked:
@@ -208,7 +252,7 @@ def test_spending_is_a_sum_of_fractions(
 )
 def test_gaussian_spending_is_a_sum_of_squares(total: Fraction, asked: list[Fraction]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        ledger = Ledger.create(f"{folder}/budget.db", mu=total)
+        ledger = new_ledger(f"{folder}/budget.db", mu=total)
         squares = Fraction(0)
         for mu in asked:
             if squares + mu * mu <= total * total:
@@ -226,101 +270,143 @@ def test_gaussian_spending_is_a_sum_of_squares(total: Fraction, asked: list[Frac
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epsilon": 0}, "a budget's epsilon must be greater than 0, got epsilon=0"),
-        ({"epsilon": -1}, "a budget's epsilon must be greater than 0, got epsilon=-1"),
+        ({"epsilon": 0}, "The epsilon of a budget must be greater than 0, got epsilon=0."),
+        ({"epsilon": -1}, "The epsilon of a budget must be greater than 0, got epsilon=-1."),
         ({"epsilon": "nan"}, "epsilon must be a finite number, got epsilon='nan'"),
         ({"epsilon": float("inf")}, "epsilon must be a finite number, got epsilon=inf"),
-        ({"epsilon": 1, "delta": 1.5}, "delta must be in [0, 1], got delta=1.5"),
-        ({"epsilon": 1, "delta": -1}, "delta must be in [0, 1], got delta=-1"),
-        ({"mu": 0}, "a budget's mu must be greater than 0, got mu=0"),
+        (
+            {"epsilon": 1, "delta": 1.5},
+            "The delta of a budget must be between 0 and 1, got delta=1.5.",
+        ),
+        (
+            {"epsilon": 1, "delta": -1},
+            "The delta of a budget must be between 0 and 1, got delta=-1.",
+        ),
+        ({"mu": 0}, "The mu of a budget must be greater than 0, got mu=0."),
         (
             {"epsilon": 1, "mu": 1},
-            "a budget is an epsilon with a delta, or a mu alone, got epsilon=1, delta=0, mu=1",
+            "A budget is either epsilon, with or without delta, or mu alone, got epsilon=1, "
+            "delta=0, mu=1. Leave out one or the other.",
         ),
         (
             {},
-            "a budget is an epsilon with a delta, or a mu alone, got epsilon=None, delta=0, "
-            "mu=None",
+            "A ledger needs a budget: give epsilon, with or without delta, or mu.",
         ),
     ],
 )
 def test_a_budget_that_is_none(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(rb.InvalidGuarantee, match=says(message)):
-        Ledger.create(tmp_path / "budget.db", **options)
+        new_ledger(tmp_path / "budget.db", **options)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_neighbors_are_one_of_two(tmp_path: Path) -> None:
     message = "neighbors must be 'substituted' or 'added or removed', got neighbors='edited'"
     with pytest.raises(LedgerError, match=says(message)):
-        Ledger.create(tmp_path / "budget.db", epsilon=1, neighbors="edited")
+        new_ledger(tmp_path / "budget.db", epsilon=1, neighbors="edited")
+
+
+@pytest.mark.parametrize("dataset", ["", " ", None, 7, "two\nlines"])
+def test_a_ledger_is_for_a_named_dataset(tmp_path: Path, dataset: Any) -> None:
+    message = f"The dataset must be printable text, got {dataset!r}."
+    with pytest.raises(LedgerError, match=says(message)):
+        Ledger.create(tmp_path / "budget.db", dataset=dataset, epsilon=1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def refusals(ledger: Ledger) -> Iterator[tuple[Callable[[], object], str]]:
     """Calls that a DP ledger with one entry 'used' refuses, with what it says."""
+    where = ledger.where
 
     def asked(**changes: Any) -> Callable[[], object]:
-        options = {"question": QUESTION, "neighbors": SUBSTITUTED, **changes}
+        options = {
+            "question": QUESTION,
+            "unit": Unit(),
+            "neighbors": SUBSTITUTED,
+            "source": SOURCE,
+            **changes,
+        }
         return lambda: ledger.spend(options.pop("guarantee", rb.DP(1)), **options)
+
+    def recalled(**changes: Any) -> Callable[[], object]:
+        options = {"question": QUESTION, "guarantee": rb.DP(1), "source": SOURCE, **changes}
+        return lambda: ledger.recall("used", **options)
 
     yield (
         asked(neighbors="added or removed"),
-        "a question needs a ledger for its neighbors, 'added or removed', got a ledger made for "
-        "another neighbor relation, 'substituted'; create one for it",
+        f"This question protects one record added or removed, but {where} is for one record "
+        "substituted, and costs of different units cannot be added up. Ask with "
+        "neighbors='substituted' and no person column or limit of rows, or create a ledger for "
+        "one record added or removed.",
     )
+    yield asked(unit="record"), "unit must be a Unit, got str."
     yield (
         asked(guarantee=rb.GaussianDP(1)),
-        "a ledger with a dp budget takes DP guarantees, got GaussianDP(mu=1); ask under one, or "
-        "create a ledger with a gaussian budget",
+        f"The budget of {where} is in epsilon and delta, which cannot pay for GaussianDP(mu=1). "
+        "Ask under DP, or create a ledger with a budget in mu.",
     )
     yield (
         asked(guarantee=rb.TradeOff([(0, 1), (0.4, 0.4), (1, 0)])),
-        "a ledger takes DP and GaussianDP guarantees, which it can add up, got TradeOff; ask "
-        "under one of those",
+        "A ledger cannot add up TradeOff guarantees. Ask under DP or GaussianDP.",
     )
     yield (
         asked(name="used"),
-        "a name stands for one question, got name='used', which is in the ledger already; recall "
-        "its answer, or choose another name",
+        f"The name 'used' is already in {where}. Recall its answer, or choose another name.",
     )
     for name in ("", " ", "a\0b", "\ud800", "two\nlines"):
-        yield asked(name=name), f"a name must be printable text, got name={name!r}"
+        yield asked(name=name), f"The name must be printable text, got {name!r}."
+        yield asked(source=name), f"The source must be printable text, got {name!r}."
+    no_source = (
+        " needs a source: a named answer is recalled only for the data that it was drawn from, and "
+        "a frame or counts do not say what they are. Declare it, as in source='visits, frozen "
+        "2026-11-01', or ask without a name."
+    )
+    yield asked(name="new", source=None), f"The name 'new'{no_source}"
+    yield recalled(source=None), f"The name 'used'{no_source}"
     yield (
         asked(question={"threshold": float("nan")}),
-        "a question must be described by a mapping of JSON values, got dict {'threshold': nan}",
+        "The question must be described by a mapping of JSON values, got dict {'threshold': nan}.",
     )
     yield (
         asked(question=["winner"]),
-        "a question must be described by a mapping of JSON values, got list ['winner']",
+        "The question must be described by a mapping of JSON values, got list ['winner'].",
+    )
+    yield (
+        asked(mechanism="best"),
+        "The mechanism must be described by a mapping of JSON values, got str 'best'.",
     )
     yield (
         asked(guarantee=rb.DP(1 + Fraction(1, 2**13_000))),
-        "a ledger keeps exact sums of up to 13000 bits, got 13001 bits; give epsilon, delta and "
-        "mu as short decimals",
+        "A ledger keeps exact sums of up to 13000 bits, and this one would take 13001. Give "
+        "epsilon, delta and mu as short decimals.",
+    )
+    anew = f"choose another name to ask {where} anew."
+    yield (
+        recalled(question={**QUESTION, "column": "other"}),
+        f"The name 'used' belongs to a different question. Repeat that one as it was, or {anew}",
     )
     yield (
-        lambda: ledger.recall("used", {**QUESTION, "column": "other"}),
-        "a past answer is for the question it was drawn for, got a question that changed under "
-        "the same name 'used'; choose another name to ask it anew",
+        recalled(guarantee=rb.DP(2)),
+        f"The answer named 'used' was drawn under 1-DP, not 2-DP. Ask under 1-DP, or {anew}",
     )
     yield (
-        lambda: ledger.recall("used", QUESTION, guarantee=rb.DP(2)),
-        "a past answer is for the question it was drawn for, got a guarantee that changed under "
-        "the same name 'used'; choose another name to ask it anew",
+        recalled(source="votes, first count"),
+        "The answer named 'used' was drawn from 'votes, final count', not from 'votes, first "
+        f"count'. If that is the same data, give source='votes, final count'; if not, {anew}",
     )
     yield (
         lambda: ledger.record(ledger.history()[0], "green"),
-        "an entry has one answer, got a second, different one for number 1; recall the first, "
-        "and do not show the second",
+        f"Entry 1 of {where} has a different answer already. Recall that one, and do not show the "
+        "second.",
     )
     yield (
         lambda: ledger.record(ledger.history()[0], 3),  # type: ignore[arg-type]
-        "an answer must be text, got int",
+        "An answer must be text, got int.",
     )
 
 
 def test_refusals_leave_the_ledger_as_it_was(place: str) -> None:
-    ledger = Ledger.create(place, epsilon=9, delta=1)
+    ledger = new_ledger(place, epsilon=9, delta=1)
     ledger.record(spend(ledger, rb.DP(1), "used"), "red")
     before = ledger.balance(), ledger.history()
     for refused, message in refusals(ledger):
@@ -330,20 +416,141 @@ def test_refusals_leave_the_ledger_as_it_was(place: str) -> None:
 
 
 def test_a_gaussian_ledger_takes_gaussian_guarantees(tmp_path: Path) -> None:
+    place = tmp_path / "budget.db"
     message = (
-        "a ledger with a gaussian budget takes GaussianDP guarantees, got DP(epsilon=1); ask "
-        "under one, or create a ledger with a dp budget"
+        f"The budget of {place} is in mu, which cannot pay for DP(epsilon=1). Ask under "
+        "GaussianDP, or create a ledger with a budget in epsilon and delta."
     )
     with pytest.raises(LedgerError, match=says(message)):
-        spend(Ledger.create(tmp_path / "budget.db", mu=1), rb.DP(1))
+        spend(new_ledger(place, mu=1), rb.DP(1))
 
 
 def test_an_entry_is_recorded_where_it_was_spent(places: Callable[[], str]) -> None:
-    first, second = (Ledger.create(places(), epsilon=2) for _ in range(2))
+    first, second = (new_ledger(places(), epsilon=2) for _ in range(2))
     entry = spend(first, rb.DP(1))
-    message = "got an entry of another ledger, number 1; record it where it was spent"
-    with pytest.raises(LedgerError, match=re.escape(message)):
+    message = says(
+        f"Entry 1 was not paid for in {second.where}. Record an answer in the ledger that paid "
+        "for it."
+    )
+    with pytest.raises(LedgerError, match=message):
         second.record(entry, "red")
     spend(second, rb.DP(2))
-    with pytest.raises(LedgerError, match=re.escape(message)):
+    with pytest.raises(LedgerError, match=message):
         second.record(entry, "red")
+
+
+@pytest.mark.parametrize("other", [{"dataset": "city-2026"}, {"person": "voter"}])
+def test_an_entry_for_another_purpose_is_of_another_ledger(
+    tmp_path: Path, other: dict[str, Any]
+) -> None:
+    """The same payment in two ledgers, at the same second: still not the same entry."""
+    first = new_ledger(tmp_path / "1.db", epsilon=1)
+    second = Ledger.create(tmp_path / "2.db", epsilon=1, **{"dataset": DATASET, **other})
+    paid, entry = spend(first, rb.DP(1)), spend(second, rb.DP(1))
+    with pytest.raises(LedgerError, match="was not paid for"):
+        second.record(replace(paid, time=entry.time), "red")
+    assert second.record(entry, "red").answer == "red"
+
+
+# units
+
+
+RECORD, PERSON, PROMISE = Unit(), Unit(person="patient"), Unit(rows_per_person=3)
+UNITS = [RECORD, PERSON, Unit(person="doctor"), PROMISE, Unit(rows_per_person=2)]
+RELATIONS = ["substituted", "added or removed"]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.parametrize("neighbors", RELATIONS)
+def test_a_ledger_takes_its_own_unit_and_relation_and_no_other(
+    place: str, unit: Unit, neighbors: str
+) -> None:
+    ledger = new_ledger(
+        place,
+        epsilon=1,
+        neighbors=neighbors,
+        person=unit.person,
+        rows_per_person=unit.rows_per_person,
+    )
+    assert (ledger.unit, ledger.neighbors) == (unit, neighbors)
+    ledger.spend(rb.DP("0.5"), question=QUESTION, unit=unit, neighbors=neighbors)
+    before = ledger.balance(), ledger.history()
+    for other in UNITS:
+        for relation in RELATIONS:
+            if (other, relation) == (unit, neighbors):
+                ledger.must_fit(rb.DP("0.5"), unit=other, neighbors=relation)
+                continue
+            message = says(
+                f"This question protects {other} {relation}, but {ledger.where} is for {unit} "
+                f"{neighbors}, and costs of different units cannot be added up. Ask with "
+                f"neighbors={neighbors!r} and ",
+                f", or create a ledger for {other} {relation}.",
+            )
+            with pytest.raises(LedgerError, match=message):
+                ledger.must_fit(rb.DP("0.1"), unit=other, neighbors=relation)
+            with pytest.raises(LedgerError, match=message):
+                ledger.spend(rb.DP("0.1"), question=QUESTION, unit=other, neighbors=relation)
+    assert (Ledger.open(place).balance(), ledger.history()) == before
+
+
+@pytest.mark.parametrize(
+    ("unit", "remedy"),
+    [
+        (RECORD, "no person column or limit of rows"),
+        (PERSON, "person='patient'"),
+        (PROMISE, "rows_per_person=3 and no person column"),
+    ],
+    ids=str,
+)
+def test_the_remedy_says_how_to_ask(tmp_path: Path, unit: Unit, remedy: str) -> None:
+    ledger = new_ledger(
+        tmp_path / "budget.db",
+        epsilon=1,
+        person=unit.person,
+        rows_per_person=unit.rows_per_person,
+    )
+    message = f"Ask with neighbors='substituted' and {remedy}, or create"
+    with pytest.raises(LedgerError, match=re.escape(message)):
+        ledger.must_fit(rb.DP(1), unit=Unit(rows_per_person=7), neighbors=SUBSTITUTED)
+
+
+def test_a_ledger_by_person_has_no_limit_of_its_own(tmp_path: Path) -> None:
+    with pytest.raises(rb.InvalidQuestion, match="every question has its own limit"):
+        new_ledger(tmp_path / "budget.db", epsilon=1, person="patient", rows_per_person=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+# how amounts are shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("7/10", "0.7"),
+        ("1/1000000", "0.000001"),
+        ("1e-9", "1e-9"),
+        ("1/3", "1/3"),
+        ("1/4", "0.25"),
+        ("0", "0"),
+        ("1000000", "1000000"),
+        ("12/7", "12/7"),
+        (0.1, "≈0.1"),
+        ("123456789/1000000007", "≈0.123456788136"),
+    ],
+)
+def test_amounts_are_decimals_where_these_are_exact(value: Any, shown: str) -> None:
+    cost = DPCost(Fraction(value), Fraction(0))
+    assert cost.shown() == {"epsilon": shown, "delta": "0"}
+    assert str(cost) == f"epsilon {shown}, delta 0"
+
+
+@given(st.fractions(0, 9))
+def test_an_amount_without_a_sign_of_rounding_is_exact(value: Fraction) -> None:
+    shown = DPCost(value, Fraction(0)).shown()["epsilon"]
+    if shown.startswith("≈"):
+        assert Fraction(shown[1:]) == pytest.approx(value, rel=1e-11)
+    else:
+        assert Fraction(shown) == value
+    mu = GaussianCost(value).shown()["mu"]
+    if not mu.startswith("≈"):
+        assert Fraction(mu) ** 2 == value

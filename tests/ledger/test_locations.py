@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from fractions import Fraction
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import rainbowdp as rb
-from ledgers import execute, says, spend
+from ledgers import execute, new_ledger, says, spend
 from postgres import connect, fresh_schema
 from rainbowdp.errors import LedgerError
 from rainbowdp.ledger import DPCost, Ledger
@@ -21,43 +22,43 @@ def test_a_ledger_that_is_not_there(places: Callable[[], str]) -> None:
     with pytest.raises(
         LedgerError,
         match=says(
-            "a ledger must be created before it is used, got none at ",
-            "; create it with: rainbow ledger create ",
-            " --epsilon 3",
+            "There is no ledger at ",
+            ". Create one with: rainbow ledger create ",
+            " --dataset NAME --epsilon 3",
         ),
     ):
         Ledger.open(place)
-    Ledger.create(place, epsilon=1)
+    new_ledger(place, epsilon=1)
 
 
 def test_a_ledger_is_created_once(place: str) -> None:
-    ledger = Ledger.create(place, epsilon=1)
+    ledger = new_ledger(place, epsilon=1)
     spend(ledger, rb.DP("0.5"))
     with pytest.raises(
         LedgerError,
         match=says(
-            "a ledger is created once, got a place that is taken, ",
-            "; open it, or choose another place",
+            f"{ledger.where} already exists and was left as it was. Open it, or create the ledger "
+            "somewhere else."
         ),
     ):
-        Ledger.create(place, epsilon=5)
+        new_ledger(place, epsilon=5)
     assert ledger.balance().spent == DPCost(Fraction(1, 2), Fraction(0))
 
 
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("", "a ledger's place must be a path or an address, got ''"),
-        ("a\0b", "a ledger's place must be a path or an address, got 'a\\x00b'"),
+        ("", "The place of a ledger must be a path or an address, got ''."),
+        ("a\0b", "The place of a ledger must be a path or an address, got 'a\\x00b'."),
         (
             "mysql://me:secret@host/money",
-            "a ledger's place must be a path or postgresql://user@host/database, got one that "
-            "starts with mysql",
+            "A ledger cannot be kept at mysql://. Give the path of a file or "
+            "postgresql://user@host/database.",
         ),
         (
             "postgresql://me:secret@host:port/money",
-            "a ledger's place must be a path or postgresql://user@host/database, got one that "
-            "starts with postgresql with an address that cannot be read",
+            "The postgresql:// address of the ledger is malformed. Give the path of a file or "
+            "postgresql://user@host/database.",
         ),
     ],
 )
@@ -65,30 +66,30 @@ def test_a_place_that_is_none(place: str, message: str) -> None:
     with pytest.raises(LedgerError, match=says(message)):
         Ledger.open(place)
     with pytest.raises(LedgerError, match=says(message)):
-        Ledger.create(place, epsilon=1)
+        new_ledger(place, epsilon=1)
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
 def test_a_timeout_is_a_number_of_seconds(tmp_path: Path, timeout: float) -> None:
-    message = f"timeout must be a number of seconds in (0, 86400], got timeout={timeout}"
+    message = f"timeout must be a number of seconds between 0 and 86400, got timeout={timeout}."
     with pytest.raises(LedgerError, match=says(message)):
-        Ledger.create(tmp_path / "budget.db", epsilon=1, timeout=timeout)
+        new_ledger(tmp_path / "budget.db", epsilon=1, timeout=timeout)
 
 
 def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
     place = tmp_path / "none" / "budget.db"
-    message = f"a ledger's folder must exist, got '{place}'; make the folder first"
+    message = f"There is no folder for {place}. Make the folder first."
     with pytest.raises(LedgerError, match=says(message)):
-        Ledger.create(place, epsilon=1)
+        new_ledger(place, epsilon=1)
     (tmp_path / "file").touch()
-    with pytest.raises(LedgerError, match="got 'Not a directory' for"):
-        Ledger.create(tmp_path / "file" / "budget.db", epsilon=1)
+    with pytest.raises(LedgerError, match=r"cannot be opened: Not a directory\. Correct the path"):
+        new_ledger(tmp_path / "file" / "budget.db", epsilon=1)
 
 
 def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
     message = (
-        "a ledger must be a file this user can open in a writable folder, got 'unable to open "
-        f"database file' for '{tmp_path}'; correct the path or its permissions"
+        f"{tmp_path} cannot be opened: unable to open database file. Correct the path, or make "
+        "the file and its folder accessible to this user."
     )
     with pytest.raises(LedgerError, match=says(message)):
         Ledger.open(tmp_path)
@@ -96,8 +97,8 @@ def test_a_folder_is_no_ledger(tmp_path: Path) -> None:
 
 def foreign(where: object) -> str:
     return says(
-        f"a ledger must be made by rainbowdp, got something else at {where}; correct the place, "
-        "or create a ledger at a new one"
+        f"{where} is not a rainbowdp ledger. Correct the path or address, or create a ledger at a "
+        "new one."
     )
 
 
@@ -105,39 +106,71 @@ def foreign(where: object) -> str:
 def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
     place = tmp_path / "budget.db"
     place.write_bytes(content)
-    with pytest.raises(LedgerError, match=foreign(f"'{place}'")):
+    with pytest.raises(LedgerError, match=foreign(place)):
         Ledger.open(place)
-    with pytest.raises(LedgerError, match="got a place that is taken"):
-        Ledger.create(place, epsilon=1)
+    with pytest.raises(LedgerError, match="already exists and was left as it was"):
+        new_ledger(place, epsilon=1)
     assert place.read_bytes() == content
 
 
 def test_a_database_of_another_kind(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
     execute(str(place), "CREATE TABLE money (amount)")
-    with pytest.raises(LedgerError, match=foreign(f"'{place}'")):
+    with pytest.raises(LedgerError, match=foreign(place)):
         Ledger.open(place)
 
 
 def test_a_table_of_the_same_name(place: str) -> None:
     execute(place, "CREATE TABLE rainbow_budget (amount INTEGER)")
-    with pytest.raises(LedgerError, match="got something else at"):
+    with pytest.raises(LedgerError, match="is not a rainbowdp ledger"):
         Ledger.open(place)
 
 
-def test_a_ledger_of_another_version(place: str) -> None:
-    ledger = Ledger.create(place, epsilon=1)
-    execute(place, "UPDATE rainbow_budget SET version = 2")
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_ledger_of_another_version(place: str, version: int) -> None:
+    ledger = new_ledger(place, epsilon=1)
+    execute(place, f"UPDATE rainbow_budget SET version = {version}")
     message = (
-        f"a ledger must be of version 1, got version 2 at {ledger.where}; use the release of "
-        "rainbowdp that made it"
+        f"{ledger.where} is a ledger of version {version}, and this release of rainbowdp reads "
+        "version 2. Use the release that made it."
     )
     with pytest.raises(LedgerError, match=says(message)):
         Ledger.open(place)
 
 
+def test_a_ledger_of_the_first_version_lacks_columns_and_is_named(place: str) -> None:
+    columns = "id INTEGER, version INTEGER, kind TEXT, neighbors TEXT, seal TEXT"
+    execute(place, f"CREATE TABLE rainbow_budget ({columns})")
+    execute(place, "INSERT INTO rainbow_budget VALUES (1, 1, 'dp', 'substituted', '')")
+    with pytest.raises(LedgerError, match="is a ledger of version 1, and this release"):
+        Ledger.open(place)
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o000, 0o077])
+def test_a_ledger_file_is_private(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        ledger = new_ledger(tmp_path / "budget.db", epsilon=1)
+        spend(ledger, rb.DP(1))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "budget.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_message_names_a_ledger_as_it_was_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ledger = new_ledger("my budget.db", epsilon=1)
+    assert ledger.where == "my budget.db"
+    monkeypatch.chdir(tmp_path.parent)
+    assert ledger.balance().entries == 0  # it is still where it was
+    with pytest.raises(LedgerError, match=r"ledger create 'my budget\.db' --dataset"):
+        Ledger.open("my budget.db")
+
+
 def test_a_sqlite_ledger_is_one_file_with_full_durability(tmp_path: Path) -> None:
-    ledger = Ledger.create(tmp_path / "budget.db", epsilon=1)
+    ledger = new_ledger(tmp_path / "budget.db", epsilon=1)
     spend(ledger, rb.DP(1))
     assert [path.name for path in tmp_path.iterdir()] == ["budget.db"]
     with ledger._store.write() as connection:
@@ -147,14 +180,14 @@ def test_a_sqlite_ledger_is_one_file_with_full_durability(tmp_path: Path) -> Non
 
 def test_postgresql_commits_are_durable_whatever_the_default(postgres_url: str) -> None:
     place = fresh_schema(postgres_url)
-    Ledger.create(place, epsilon=1)
+    new_ledger(place, epsilon=1)
     careless = Ledger.open(place + "%20-csynchronous_commit%3Doff")
     with careless._store.write() as connection:
         assert connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "on"
 
 
 def test_nothing_is_stored_but_what_the_schema_says(place: str) -> None:
-    ledger = Ledger.create(place, epsilon=1)
+    ledger = new_ledger(place, epsilon=1)
     ledger.record(spend(ledger, rb.DP(1), "name"), "red")
     query = "SELECT * FROM rainbow_entries"
     if "://" in place:
@@ -165,6 +198,6 @@ def test_nothing_is_stored_but_what_the_schema_says(place: str) -> None:
         columns = [column[0] for column in database.execute(query).description]
         database.close()
     assert columns == [
-        *("number", "time", "name", "question", "guarantee"),
+        *("number", "time", "name", "source", "question", "mechanism", "guarantee"),
         *("epsilon", "delta", "mu_squared", "answer", "seal"),
     ]

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy.exc import SQLAlchemyError
 
 import rainbowdp as rb
-from ledgers import says, spend
+from ledgers import new_ledger, says, spend
 from postgres import connect, fresh_schema
 from rainbowdp.errors import LedgerError, MissingExtra
 from rainbowdp.ledger import Ledger
@@ -21,11 +21,11 @@ from rainbowdp.ledger import Ledger
 
 def test_a_sqlite_lock_held_by_someone_else(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
-    ledger = Ledger.create(place, epsilon=1, timeout=0.2)
+    ledger = new_ledger(place, epsilon=1, timeout=0.2)
     other = sqlite3.connect(place, isolation_level=None)
     message = (
-        f"a ledger must be free within 0.2 s, got a lock held by someone else on '{place}'; "
-        "try again, or allow a longer timeout; nothing was spent"
+        f"{place} is locked by another process and was not free within 0.2 s. Try again, or allow "
+        "a longer timeout. Nothing was spent."
     )
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerError, match=says(message)):
@@ -41,10 +41,10 @@ def test_a_sqlite_lock_held_by_someone_else(tmp_path: Path) -> None:
 
 def test_a_postgresql_lock_held_by_someone_else(postgres_url: str) -> None:
     place = fresh_schema(postgres_url)
-    ledger = Ledger.create(place, epsilon=1, timeout=0.2)
+    ledger = new_ledger(place, epsilon=1, timeout=0.2)
     message = (
-        f"a ledger must be free within 0.2 s, got a lock held by someone else on {ledger.where}; "
-        "try again, or allow a longer timeout; nothing was spent"
+        f"{ledger.where} is locked by another process and was not free within 0.2 s. Try again, or "
+        "allow a longer timeout. Nothing was spent."
     )
     with connect(place) as other:
         with other.transaction():
@@ -57,7 +57,7 @@ def test_a_postgresql_lock_held_by_someone_else(postgres_url: str) -> None:
 
 def test_a_server_that_goes_away(postgres_url: str) -> None:
     place = fresh_schema(postgres_url)
-    ledger = Ledger.create(place, epsilon=1)
+    ledger = new_ledger(place, epsilon=1)
     failures: list[Exception] = []
 
     def ask() -> None:
@@ -76,9 +76,8 @@ def test_a_server_that_goes_away(postgres_url: str) -> None:
         asking.join()
     assert re.match(
         says(
-            "the server of a ledger must stay reachable, got 'terminating connection",
-            f" from {ledger.where}; see the history before asking again, the question may have "
-            "been paid",
+            f"The connection to {ledger.where} was lost: terminating connection",
+            ". The question may have been paid for: look at the history before you ask again.",
         ),
         str(failures[0]),
     )
@@ -90,14 +89,14 @@ def test_a_server_that_cannot_be_reached() -> None:
     with pytest.raises(
         LedgerError,
         match=says(
-            "the server of a ledger must be reachable, got 'connection failed",
-            "' from postgresql+psycopg://me:***@127.0.0.1:1/money; start the server or correct "
-            "the address",
+            "The server of postgres://me:***@127.0.0.1:1/money cannot be reached: connection "
+            "failed",
+            ". Start the server, or correct the address.",
         ),
     ):
         Ledger.open(place)
-    with pytest.raises(LedgerError, match="the server of a ledger must be reachable"):
-        Ledger.create(place, epsilon=1)
+    with pytest.raises(LedgerError, match=r"The server of .* cannot be reached: "):
+        new_ledger(place, epsilon=1)
 
 
 def test_a_database_that_is_not_there(postgres_url: str) -> None:
@@ -108,11 +107,11 @@ def test_a_database_that_is_not_there(postgres_url: str) -> None:
 
 def test_a_server_that_is_read_only(postgres_url: str) -> None:
     place = fresh_schema(postgres_url)
-    ledger = Ledger.create(place, epsilon=1)
+    ledger = new_ledger(place, epsilon=1)
     closed = Ledger.open(place + "%20-cdefault_transaction_read_only%3Don")
     message = (
-        f"a ledger must be writable to be changed, got a read-only one at {closed.where}; make "
-        "it and its folder writable for this user; nothing was spent"
+        f"{closed.where} is read-only. Make it and its folder writable for this user. Nothing was "
+        "spent."
     )
     with pytest.raises(LedgerError, match=says(message)):
         spend(closed, rb.DP(1))
@@ -121,7 +120,7 @@ def test_a_server_that_is_read_only(postgres_url: str) -> None:
 
 def test_every_spelling_of_an_address(postgres_url: str) -> None:
     place = fresh_schema(postgres_url)
-    Ledger.create(place, epsilon=1)
+    new_ledger(place, epsilon=1)
     for scheme in ("postgresql", "postgres"):
         assert Ledger.open(place.replace("postgresql+psycopg", scheme)).kind == "dp"
 

@@ -190,7 +190,7 @@ def test_deep_datasets_count_at_the_last_level() -> None:
     ("guarantee", "options", "said"),
     [
         (rb.GaussianDP(1), {}, "1-GDP"),
-        (rb.DP(35), {}, "ratios up to 1e+15, got 35-DP"),
+        (rb.DP(35), {}, "at most 1e+15, got 35-DP"),
         (rb.DP(1), {"levels": -1}, "levels=-1"),
         (rb.DP(1), {"weights": {(("y", "n"), 0): -1.0}}, "-1"),
         (rb.DP(1), {"weights": {(("y", "n"), 0): float("inf")}}, "inf"),

@@ -60,7 +60,7 @@ def assert_is_the_greatest(
     assert mechanism.homogeneity()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(deep_graphs(), exact_promises(polygons=False), st.data())
 def test_no_private_mechanism_does_better_on_any_prefix(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
@@ -92,7 +92,7 @@ def test_the_printed_operator_of_the_paper_is_not_what_is_released() -> None:
     assert mechanism.check()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs(9), guarantees())
 def test_the_optimum_keeps_every_guarantee(graph: rb.RainbowGraph, guarantee: Guarantee) -> None:
     mechanism = rb.optimal(graph, guarantee)
@@ -117,7 +117,7 @@ def test_the_optimum_is_private_in_exact_fractions(
         assert worst_by_lines(pair[0], pair[1], lines) < 1e-11
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs(), guarantees())
 def test_a_component_without_boundary_answers_its_first_choice(
     graph: rb.RainbowGraph, guarantee: Guarantee
@@ -130,7 +130,7 @@ def test_a_component_without_boundary_answers_its_first_choice(
             assert mechanism.rows[graph.region[d], math.inf] == mechanism[d]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(deep_graphs(9), guarantees())
 def test_rows_by_region_and_depth(graph: rb.RainbowGraph, guarantee: Guarantee) -> None:
     condition = rb.BoundaryCondition.symmetric(graph, guarantee)
@@ -191,7 +191,7 @@ def test_the_two_answer_optimum_has_the_textbook_boundary() -> None:
     assert rb.optimal(graph, rb.DP(1))[0]["yes"] == pytest.approx(math.e / (1 + math.e))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(deep_graphs(9), exact_promises(), st.data())
 def test_raising_one_probability_by_a_millionth_is_caught(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject

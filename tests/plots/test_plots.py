@@ -342,7 +342,7 @@ def test_the_worst_pair_of_a_private_mechanism_touches_and_of_another_dips() -> 
 def test_what_has_no_worst_pair_is_refused() -> None:
     lone = rb.RainbowGraph([], [("yes", "no")])
     for mechanism, said in (
-        (rb.Mechanism.from_table(PATH, dict.fromkeys(range(6), (0.5, 0.5))), "without one"),
+        (rb.Mechanism.from_table(PATH, dict.fromkeys(range(6), (0.5, 0.5))), "has no guarantee"),
         (rb.optimal(lone, rb.DP(1)), "different rows"),
         (rb.exponential(rb.Winner(["a", "b"]), rb.DP(1)), "question"),
     ):
@@ -433,11 +433,11 @@ def test_a_map_needs_places() -> None:
 
 
 @pytest.mark.slow
-def test_a_map_of_a_million_datasets_is_a_small_vector_file(tmp_path: Path) -> None:
-    graph, places = grid(1000)
+def test_a_map_of_many_datasets_is_a_small_vector_file(tmp_path: Path) -> None:
+    graph, places = grid(500)
     mechanism = rb.optimal(graph, rb.DP("0.02"))
     ax = plots.regions(mechanism, places)
-    assert plots.save(ax, tmp_path / "map.svg").stat().st_size < 2_000_000
+    assert plots.save(ax, tmp_path / "map.svg").stat().st_size < 1_000_000
 
 
 # The paper

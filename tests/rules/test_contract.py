@@ -7,11 +7,10 @@ import itertools
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,8 +18,7 @@ import pytest
 import rainbowdp as rb
 import reference
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.exact.check import Check
-from rainbowdp.exact.rule import Family, Rule
+from rainbowdp.exact.rule import Family
 from rainbowdp.questions.histograms import histograms, margins_of
 from rainbowdp.rules import FAMILIES, family
 from rainbowdp.rules.files import restore
@@ -123,6 +121,14 @@ class TestEveryFamily:
             shares = exact.at(dataset).probabilities
             assert row == pytest.approx([float(shares[a]) for a in exact.answers], abs=1e-12)
 
+    def test_a_sketch_is_what_is_built(self, known: Family, question: Any, guarantee: Any) -> None:
+        rows = histograms(question, 5 if len(question.groups) < 5 else 2)
+        margins = margins_of(question, rows)
+        found = known.sketch(question, guarantee, rows, margins)
+        built = made(known, question, guarantee).exact().rule.rows_at(question, rows, margins)
+        rough = 1e-9 if isinstance(guarantee, rb.DP) else 1e-2  # a polygon inside the curve
+        assert found == pytest.approx(built, abs=rough)
+
     def test_neighboring_tables_are_exactly_close(
         self, known: Family, question: Any, guarantee: Any
     ) -> None:
@@ -190,79 +196,3 @@ def test_a_checksum_covers_the_rule() -> None:
     other = copy.deepcopy(content)
     other["regions"][0]["rows"][0][0] += 1
     assert checksum(content) != checksum(other)
-
-
-# a kind that exists in this file alone
-
-
-def toy(monkeypatch: pytest.MonkeyPatch) -> Family:
-    """Says every answer alike, whatever the data: a folder's worth of code, and one line."""
-
-    @dataclass(frozen=True)
-    class Coin(Rule):
-        kind: ClassVar[str] = "coin"
-        size: int
-
-        def must_fit(self, answers: Any, neighbors: Any, question: Any) -> None:
-            if len(answers) != self.size:
-                raise rb.InvalidMechanism("a coin must have a side for each answer")
-
-        def prove(self, guarantee: Any, answers: Any) -> Check:
-            return Check.proved(guarantee, 0, "rows that are all alike")
-
-        def key(self, question: Any, counted: Any) -> Any:
-            return None
-
-        def weights(self, key: Any, answers: Any) -> tuple[int, ...]:
-            return (1,) * self.size
-
-        def rows_at(self, question: Any, counts: Any, margins: Any) -> Any:
-            return np.full((len(counts), self.size), 1 / self.size)
-
-        def chances(self, question: Any, margin: int) -> tuple[float, float]:
-            return 1 / self.size, 1 / self.size
-
-        def describe(self) -> dict[str, Any]:
-            return {"size": self.size}
-
-        @classmethod
-        def restore(cls, content: Any) -> Coin:
-            return cls(content["size"])
-
-    @dataclass(frozen=True)
-    class CoinFamily(Family):
-        kind: ClassVar[str] = "coin"
-        title: ClassVar[str] = "Coin"
-        summary: ClassVar[str] = "blind"
-        rule: ClassVar[type[Rule]] = Coin
-
-        def suits(self, question: Any) -> bool:
-            return True
-
-        def unfit(self, question: Any, guarantee: Any) -> str | None:
-            return None
-
-        def build(self, question: Any, guarantee: Any, progress: Any = None) -> Any:
-            return Coin(len(question.answers)), Fraction(0)
-
-    longer = (*FAMILIES, CoinFamily())
-    for module in ("rainbowdp.rules", "rainbowdp.rules.files", "rainbowdp.comparison"):
-        monkeypatch.setattr(f"{module}.FAMILIES", longer)
-    assert family("coin")
-    return longer[-1]
-
-
-def test_a_new_kind_is_a_folder_and_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Made, saved, loaded, drawn, asked and compared, without touching anything else."""
-    toy(monkeypatch)
-    question = rb.Winner(["red", "green", "blue"])
-    mechanism = rb.by_kind(question, rb.DP(1), "coin")
-    assert mechanism[{"red": 5}] == pytest.approx(dict.fromkeys(("red", "green", "blue"), 1 / 3))
-    assert rb.load(mechanism.save(tmp_path / "coin.json")).name == "coin"
-    assert mechanism.release({"red": 9}) in question.answers
-    assert mechanism.check()
-    book = rb.Ledger.create(tmp_path / "budget.db", epsilon=1)
-    assert rb.ask(mechanism, {"red": 9}, ledger=book).answer in question.answers
-    assert book.history()[0].question["mechanism"] == "coin"
-    found = rb.compare(question, rb.DP(1), records=6)
-    assert found["coin"].mean_error == pytest.approx(2 / 3)

@@ -275,5 +275,5 @@ def test_a_file_is_checked_against_a_stricter_promise() -> None:
 
 
 def test_a_baseline_has_no_exact_form() -> None:
-    with pytest.raises(InvalidFile, match="only our own mechanisms"):
+    with pytest.raises(InvalidFile, match="has no exact proof"):
         exact(example("paper"), Settings("randomized response", rb.DP(1)))

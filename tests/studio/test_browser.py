@@ -305,7 +305,7 @@ def test_export_and_reload(page: Page, tmp_path: Path) -> None:
     badge(page, "proved")
     row = shown_row(page)
     file = saved(page, "#save-file", tmp_path)
-    assert file.name == "travel-air-train-or-bus-optimal.json"
+    assert file.name == "travel-air-train-or-bus-homogeneous.json"
     mechanism = rb.load(file)
     exact = mechanism[{"air": 8, "train": 4, "bus": 0}]
     assert [float(exact[a]) for a in ("air", "train", "bus")] == pytest.approx(row, rel=1e-9)
@@ -355,7 +355,7 @@ def test_bad_files_give_a_readable_message(page: Page, tmp_path: Path) -> None:
         ("bad.txt", b"a b\nb c d\n", "got 'b c d': bad.txt, line 2"),
         ("empty.txt", b"", "got empty.txt empty"),
         ("binary.bin", b"\xff\xfe\x00\x01", "must be text in UTF-8, got binary.bin"),
-        ("half.json", b'{"format": "rainbowdp', "a mechanism file must be JSON, got half.json"),
+        ("half.json", b'{"format": "rainbowdp', "the mechanism file half.json is not JSON"),
         ("big.txt", b"#" * 1_100_000, "files of up to 1,048,576 bytes, got big.txt with 1,100,000"),
     ):
         (tmp_path / name).write_bytes(content)

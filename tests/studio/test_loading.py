@@ -33,22 +33,25 @@ def test_an_edge_list_with_remarks_commas_and_a_mark() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "got town.txt empty"),
-        (b"  \n \n", "got town.txt empty"),
-        (b"\xff\xfe\x00", "must be text in UTF-8, got town.txt with another byte at 0"),
+        (b"", "town.txt is empty; open"),
+        (b"  \n \n", "town.txt is empty; open"),
+        (b"\xff\xfe\x00", "town.txt is not text in UTF-8: byte 0 "),
         (b"a\n", "got 'a': town.txt, line 1"),
-        (b"a b\na: x > y\n", "got none for 'b': town.txt, line 1"),
-        (b"a: x > y\na: y > x\n", "got 'a' again: town.txt, line 2"),
+        (
+            b"a b\na: x > y\n",
+            "dataset 'b' has no rainbow; add a line such as 'b: red > green': town.txt, line 1",
+        ),
+        (b"a: x > y\na: y > x\n", "dataset 'a' has a rainbow already: town.txt, line 2"),
         (b"a: x > x\n", "got 'x' twice in x > x: town.txt, line 1"),
         (b"a: x > y\nb: x > z\n", "got 'x > z': town.txt, line 2"),
         (b"a: x > \n", "1 to 80 characters, got '': town.txt, line 1"),
         (b"\n: x > y\n", "1 to 80 characters, got '': town.txt, line 2"),
         (b"a" * 81 + b": x > y\n", "1 to 80 characters, got 81 of them: town.txt, line 1"),
-        (b"# nothing\n", "needs rainbows such as 'a: red > green', got town.txt"),
-        (b"{", "must be JSON, got town.txt"),
-        (b"{}", "must say it is a 'rainbowdp mechanism', got town.txt"),
-        (b"[]", "must say it is a 'rainbowdp mechanism', got town.txt"),
-        (b"[" * 100_000, "must be JSON, got town.txt"),
+        (b"# nothing\n", "town.txt has no rainbows; add lines such as 'a: red > green'"),
+        (b"{", "town.txt is not JSON"),
+        (b"{}", "town.txt is not a mechanism file: its format is not 'rainbowdp mechanism'"),
+        (b"[]", "town.txt is not a mechanism file: its format is not 'rainbowdp mechanism'"),
+        (b"[" * 100_000, "town.txt is not JSON"),
         (b"#" * (MOST_BYTES + 1), "files of up to 1,048,576 bytes, got town.txt"),
         (b"\n".join(b"d%d: x > y" % n for n in range(401)), "up to 400 datasets, got 401"),
         (b"a: " + b" > ".join(b"v%d" % n for n in range(9)), "up to 8 answers, got 9"),
@@ -113,12 +116,12 @@ def test_ordered_bins_without_a_question_cannot_be_drawn() -> None:
 def test_a_changed_mechanism_file_is_refused() -> None:
     text = mechanism_file(example("paper"), Settings("homogeneous", rb.DP(1)))
     forged = text.replace('"epsilon": "1"', '"epsilon": "1/2"')
-    with pytest.raises(rb.InvalidFile, match="must match its checksum"):
+    with pytest.raises(rb.InvalidFile, match="does not match its checksum"):
         read_world(forged.encode(), "forged.json")
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(rb.InvalidFile, match="a file must be readable"):
+    with pytest.raises(rb.InvalidFile, match="cannot read"):
         open_world(tmp_path / "nothing.txt")
 
 

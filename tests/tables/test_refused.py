@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,20 +52,51 @@ def test_a_missing_column_is_named_beside_those_there_are(make: Callable[..., An
     )
 
 
-def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+def repeated(tmp_path: Path) -> list[Any]:
+    """Tables with the columns x, x and y, and one row of 1, 2 and 3."""
     (tmp_path / "t.csv").write_text("x,x,y\n1,2,3\n")
-    tables = [
+    return [
         pd.DataFrame([[1, 2, 3]], columns=["x", "x", "y"]),
         pa.table([pa.array([1]), pa.array([2]), pa.array([3])], names=["x", "x", "y"]),
         duckdb.sql("SELECT 1 AS x, 2 AS x, 3 AS y"),
+        tmp_path / "t.csv",
     ]
-    for table in tables:
-        assert refused(table) == (
-            "the columns of a table must have different names, got 'x' twice among 'x', 'x', 'y'"
-        )
-    # a file without a header begins with a record, so its first line is not shown
-    assert refused(tmp_path / "t.csv") == (
-        "the columns of a table must have different names, got one twice in its first line"
+
+
+def test_a_wanted_column_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    for table in repeated(tmp_path):
+        for question in (QUESTION, Winner(["1", "2"], "y", person="x")):
+            message = refused(table, question)
+            assert message == "there is more than one column 'x': rename one of them"
+
+
+def test_other_columns_may_have_one_name(tmp_path: Path) -> None:
+    for table in repeated(tmp_path):
+        assert count(table, Winner(["3", "4"], "y")) == {"3": 1, "4": 0}
+    (tmp_path / "i.csv").write_text(",y,,\n0,3,,\n1,4,,\n")
+    assert count(tmp_path / "i.csv", Winner(["3", "4"], "y")) == {"3": 1, "4": 1}
+
+
+def test_a_column_that_duckdb_renames_is_never_taken_for_another(tmp_path: Path) -> None:
+    """It calls the second of two columns x by x_1, whether or not there is one, and knows no
+    capitals.
+    """
+    names = ["x", "x", "x_1", "Z", "z"]
+    table = pa.table([pa.array([value]) for value in "abcde"], names=names)
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    relation = duckdb.sql("SELECT 'a' AS x, 'b' AS x, 'c' AS x_1, 'd' AS Z, 'e' AS z")
+    for name, value in (("x_1", "c"), ("Z", "d"), ("z", "e")):
+        question = Winner([value, "a", "none"], name)
+        assert count(table, question)[value] == 1
+        for other in (tmp_path / "t.parquet", relation):
+            assert refused(other, question) == (
+                f"DuckDB cannot tell column {name!r} from others whose names are the same or "
+                "differ in capitals: rename them"
+            )
+    (tmp_path / "t.csv").write_text("Z,z\na,b\n")
+    assert count(tmp_path / "t.csv", Winner(["a", "b"], "z")) == {"a": 0, "b": 1}
+    assert refused(tmp_path / "t.csv", Winner(["a", "b"], "z", person="Z")) == (
+        "the columns 'z' and 'Z' must differ in more than capitals: rename one of them"
     )
 
 
@@ -170,8 +203,9 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 def test_files_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_text("x")
     assert refused(tmp_path / "a.xlsx") == (
-        "the name of a file must end in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, "
-        f"got {tmp_path}/a.xlsx"
+        f"the name of {tmp_path}/a.xlsx does not tell what it is; for a text file use "
+        "rb.TextFile(path) or --format csv, tsv or jsonl, or let the name end in "
+        ".csv, .tsv, .jsonl, .ndjson, .parquet (text files also with .gz)"
     )
     (tmp_path / "b.csv").write_text("x\n1\n")
     (tmp_path / "b.tsv").write_text("x\n1\n")
@@ -186,37 +220,48 @@ def test_files_that_are_not_what_their_name_says(tmp_path: Path) -> None:
         pa.table({"x": [1, 2], "y": [SECRET] * 2}), tmp_path / "real.parquet"
     )
     binary = (tmp_path / "real.parquet").read_bytes()
+    packed = gzip.compress(text * 1000)
+    parquet = "cannot be read as Parquet: is it what its name says, with the same columns in"
+    damaged = "is damaged: its compressed data ends early or does not unpack"
+    header = "must begin with a line of column names, and does not"
     wrong = {
-        "a.parquet": text,
-        "b.parquet": binary[: len(binary) // 2],
-        "c.parquet": b"",
-        "d.csv.gz": text,
-        "e.csv": b"x,y\n\xff\xfe\x00,\xe9\n",
+        "a.parquet": (text, parquet),
+        "b.parquet": (binary[: len(binary) // 2], parquet),
+        "c.parquet": (b"", parquet),
+        "d.csv.gz": (text, damaged),
+        "e.csv.gz": (packed[:-20], damaged),
+        "f.csv.gz": (packed[:-6] + b"xx" + packed[-4:], damaged),
+        "g.csv.gz": (packed + b"more", damaged),
+        "h.csv": (b"", header),
+        "i.csv": (b"\n1\n", header),
+        "j.csv": (text.decode().encode("utf-16"), "if it is in UTF-16, convert it to UTF-8"),
+        "k.csv": (text.decode().encode("utf-16-le"), "if it is in UTF-16, convert it to UTF-8"),
     }
-    for name, content in wrong.items():
+    for name, (content, why) in wrong.items():
         (tmp_path / name).write_bytes(content)
-        if not name.endswith("parquet"):
-            assert refused(tmp_path / name)
-            continue
-        assert refused(tmp_path / name) == (
-            f"{tmp_path / name} cannot be read as Parquet: "
-            "is it what its name says, with the same columns in every file?"
-        )
-    (tmp_path / "g.csv").write_bytes(binary)
-    refused(tmp_path / "g.csv")
-    (tmp_path / "f.csv").write_bytes(f"y,z\n{SECRET},2\n".encode())
-    assert SECRET not in refused(tmp_path / "f.csv")
-    (tmp_path / "h.csv").write_bytes(b"")
-    refused(tmp_path / "h.csv")
+        message = refused(tmp_path / name)
+        assert message.startswith(f"{tmp_path / name} ")
+        assert why in message
+    for name, content in {"l.csv": binary, "m.csv": f"y,z\n{SECRET},2\n".encode()}.items():
+        (tmp_path / name).write_bytes(content)
+        refused(tmp_path / name)
+
+
+def test_files_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may read everything
+    assert refused(tmp_path / "a.csv") == (
+        f"{tmp_path}/a.csv cannot be read: you have no permission to read it"
+    )
 
 
 def test_files_with_other_columns(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pa.table({"x": [1]}), tmp_path / "1.parquet")
     pyarrow.parquet.write_table(pa.table({"z": [1]}), tmp_path / "2.parquet")
-    assert "with the same columns in every file" in refused(f"{tmp_path}/*.parquet")
+    assert refused(f"{tmp_path}/*.parquet") == "there is no column 'x', the columns are 'z'"
     (tmp_path / "1.csv").write_text("x,y\n1,2\n")
-    (tmp_path / "2.csv").write_text("z,y\n1,2\n")
-    assert "must have one header" in refused(f"{tmp_path}/*.csv")
+    (tmp_path / "2.csv").write_text("x,z\n1,2\n")
+    assert "must have one header and one decimal sign" in refused(f"{tmp_path}/*.csv")
 
 
 def test_postgresql_refuses_in_one_sentence(postgres_url: str) -> None:
@@ -245,16 +290,6 @@ def test_postgresql_refuses_in_one_sentence(postgres_url: str) -> None:
     message = refused(SQLTable(gone, "t"))
     assert message.startswith("PostgreSQL at 127.0.0.1/town cannot be reached: ")
     assert "secret" not in message + repr(SQLTable(gone, "t"))
-
-
-def test_only_postgresql_is_asked() -> None:
-    rule = "the url of an SQLTable must begin with postgresql://, got"
-    assert refused(SQLTable("sqlite://ann:secret@x", "t")) == f"{rule} sqlite://"
-    assert refused(SQLTable("somewhere", "t")) == f"{rule} something else"
-    assert refused(SQLTable("postgresql://ann:secret@host:port/x", "t")) == (
-        "the url of an SQLTable must be postgresql://user:password@host:port/database, "
-        "got something else"
-    )
 
 
 def test_a_missing_driver_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,9 @@
 """One answer out of one table, paid for before it is drawn and recorded before it is seen.
 
-The order is what makes it safe. Whether the question fits the ledger is decided before any data
-is read; a table that cannot be read leaves the ledger as it was; the payment is on disk before
-the draw; the answer is on disk before it is returned. A crash anywhere costs budget at most.
+The order is what makes it safe. Whether the question fits the ledger is decided before a mechanism
+is made or any data is read; a table that cannot be read leaves the ledger as it was; the payment is
+on disk before the draw; the answer is on disk before it is returned. A crash anywhere costs budget
+at most.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.sources import source_of
 from rainbowdp.errors import LedgerError, RainbowError
-from rainbowdp.tables import SQLTable
+from rainbowdp.questions.units import unit_of
+from rainbowdp.tables import must_exist
 
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
     from rainbowdp.ledger import Entry, Ledger
@@ -23,7 +26,18 @@ if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one l
 
 @dataclass(frozen=True)
 class Release:
-    """An answer that may go out, and the ledger's entry for it."""
+    """An answer that may go out.
+
+    Attributes
+    ----------
+    answer : Answer
+        What was drawn.
+    entry : Entry or None
+        The ledger's entry for it: what it cost, when and by which mechanism it was drawn.
+    recalled : bool
+        Whether it was drawn at an earlier time, so that nothing was spent.
+
+    """
 
     answer: Answer
     entry: Entry | None = None
@@ -36,60 +50,92 @@ def ask(
     *,
     ledger: Ledger | None,
     name: str | None = None,
+    source: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Release:
-    """Answer the mechanism's question from ``table``, entered in ``ledger``.
+    """Answer the mechanism's question from a table, entered in a ledger.
 
-    A ``name`` makes the answer memorable: asked again under the same name, the same question
-    gets the recorded answer for free, and a different question is refused. ``ledger=None`` keeps
-    no record; then adding up what is spent is up to the caller.
+    Parameters
+    ----------
+    mechanism
+        A question's mechanism, such as ``best(question, DP(1))``.
+    table
+        A file, a frame, a database table or counts.
+    ledger
+        The ledger that pays; its unit and neighbor relation must be the question's. ``None`` keeps
+        no record: then adding up what is spent is up to you.
+    name
+        Remembers the answer. Asked again by this name, the same question of the same source under
+        the same guarantee gets the recorded answer for free, whichever mechanism drew it, and
+        anything else is refused.
+    source
+        What to call the data in the ledger. A file is called by its resolved path, a database
+        table by its place; a frame or counts have no source unless you declare one, and
+        without one nothing is recalled.
+    progress
+        Called with numbers from 0 to 1 while files are read.
 
+    Returns
+    -------
+    Release
+        The answer and its entry, both on disk.
+
+    Raises
+    ------
+    BudgetExceeded
+        If the question costs more than is left. No data was read.
+    LedgerError
+        If the ledger is for another unit, or the name belongs to another question.
+    UnreadableTable
+        If the table cannot be read. Nothing was spent.
+
+    Examples
+    --------
     >>> from rainbowdp import DP, Winner, best
     >>> poll = best(Winner(["red", "green"]), DP(20))
     >>> ask(poll, {"red": 1000, "green": 7}, ledger=None).answer
     'red'
+
     """
     if not isinstance(mechanism, QuestionMechanism):
         raise RainbowError(
-            f"ask needs a question's mechanism such as best(question, DP(1)), got {mechanism!r}; "
-            "a graph's mechanism has release(dataset)"
+            "ask needs a question's mechanism such as best(question, DP(1)), "
+            f"got {type(mechanism).__name__}; a graph's mechanism has release(dataset)"
         )
     if isinstance(ledger, str | PathLike):
-        raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}; use Ledger.open(...)")
-    exact = mechanism.exact()
-    description = {**_description(mechanism), "table": _source(table)}
-    neighbors = mechanism.question.neighbors
+        raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}. Use Ledger.open(...).")
+    question, guarantee = mechanism.question, mechanism.guarantee
+    unit, neighbors = unit_of(question), question.neighbors
+    described, origin = question.describe(), source_of(table, source)
     if ledger is not None:
         if name is not None:
-            past = ledger.recall(name, description, guarantee=mechanism.guarantee)
+            past = ledger.recall(name, question=described, guarantee=guarantee, source=origin)
             if past is not None:
-                return _remembered(past, name)
-        ledger.must_fit(mechanism.guarantee, neighbors=neighbors)
-    draw = exact.ready(mechanism.counts(table, progress))
+                return _remembered(past)
+        ledger.must_fit(guarantee, unit=unit, neighbors=neighbors, source=origin, name=name)
+    if question.groups:  # otherwise a table is whatever the question takes
+        must_exist(table)
+    # What can be refused at once was refused; making a mechanism may take a while.
+    draw = mechanism.exact().ready(mechanism.counts(table, progress))
     if ledger is None:
         return Release(draw())
-    entry = ledger.spend(mechanism.guarantee, question=description, neighbors=neighbors, name=name)
+    entry = ledger.spend(
+        guarantee,
+        question=described,
+        unit=unit,
+        neighbors=neighbors,
+        source=origin,
+        mechanism={"kind": mechanism.name, **mechanism.family.options()},
+        name=name,
+    )
     answer = draw()
     return Release(answer, ledger.record(entry, str(answer)))
 
 
-def _remembered(past: Entry, name: str) -> Release:
+def _remembered(past: Entry) -> Release:
     if past.answer is None:
         raise LedgerError(
-            f"a name stands for one answer, but the answer of name={name!r} was paid for and never "
-            "recorded; ask again under another name"
+            f"The answer named {past.name!r} was paid for but never recorded, so it is lost. Ask "
+            "again under another name."
         )
     return Release(past.answer, past, recalled=True)
-
-
-def _source(table: Dataset) -> str | None:
-    """Where the data is, so that a name stands for one question to one table."""
-    if isinstance(table, SQLTable):
-        return ".".join(part for part in (table.schema, table.table) if part is not None)
-    return str(table) if isinstance(table, str | PathLike) else None
-
-
-def _description(mechanism: QuestionMechanism) -> dict[str, Any]:
-    """The question and what answers it, as the ledger keeps them."""
-    described = mechanism.question.describe()
-    return {**described, "mechanism": mechanism.name, **mechanism.family.options()}

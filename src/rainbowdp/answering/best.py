@@ -6,16 +6,23 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from rainbowdp.answering.measure import wrong
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.errors import InvalidQuestion
+from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
+from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.numeric.quantity import exact_distribution
+from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Question, Winner
 from rainbowdp.questions.relations import Ties
-from rainbowdp.rules import family
+from rainbowdp.rules import FAMILIES, family
+from rainbowdp.rules.margin_table.build import MarginTableFamily
+from rainbowdp.rules.margin_table.program import EPSILONS
 
-_SMALL_DELTA = Fraction(1, 1000)  # ordered bins leave δ unused; up to here they still do best
-_SMALL_PART = Fraction(1, 100)  # of ε: so does permute-and-flip
+# Above ε = 4 no margin table is made. At ε = 4 it errs at least so many times as often as the best
+# other kind, so that the table for ε = 4 is kept until another kind is that much better than there.
+_SHARE_OF_A_TABLE = {Ties.FIRST_LISTED: 0.95, Ties.ANY_LEADER: 0.75}
+_SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few errors in a hundred
+_LARGE_DELTA = Fraction(1, 100)
 
 
 def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
@@ -23,10 +30,11 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
-    * A quantile over three or more bins, one record substituted, one record a person and
-      δ ≤ 0.001: ordered bins, from ε = 0.24 for three bins to 0.64 for six.
-    * Otherwise proximity where it holds, then permute-and-flip for a vote with δ ≤ ε/100, and
-      homogeneous where neither does.
+    * Otherwise the kind that is wrong least often in the mean over a fixed list of histograms,
+      which depends on the shape of the question and not on data, ε or δ: homogeneous, proximity
+      where q − 1 ≤ e^ε, permute-and-flip for a vote, ordered bins for a quantile where they are
+      proved. So a larger ε or δ never buys a worse answer by that measure. A kind that leaves δ
+      unused says so in ``claim``.
 
     Parameters
     ----------
@@ -55,8 +63,10 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 
     """
     if not isinstance(question, Question):
-        raise InvalidQuestion(f"best needs a question such as Winner([...]), got {question!r}")
-    return QuestionMechanism(question, guarantee, family(_preferred(question, guarantee)))
+        raise InvalidQuestion(
+            f"best needs a question such as Winner([...]), got {type(question).__name__}"
+        )
+    return QuestionMechanism(question, guarantee, _preferred(question, guarantee))
 
 
 def by_kind(
@@ -74,7 +84,8 @@ def by_kind(
         ``"homogeneous"``, ``"proximity"``, ``"margin-table"``, ``"ordered-bins"`` or
         ``"permute-and-flip"``.
     **options
-        What the kind can be told; ``boundary``, a row with the true answer first, for homogeneous.
+        What the kind can be told: ``boundary``, a row with the true answer first, for homogeneous;
+        ``epsilon``, the ε it is made for, for a margin table.
 
     Returns
     -------
@@ -96,8 +107,12 @@ def by_kind(
 
     """
     if not isinstance(question, Question):
-        raise InvalidQuestion(f"by_kind needs a question such as Winner([...]), got {question!r}")
+        raise InvalidQuestion(
+            f"by_kind needs a question such as Winner([...]), got {type(question).__name__}"
+        )
     chosen = family(kind)
+    if options.get("epsilon") is not None:
+        options["epsilon"] = exact(options["epsilon"], "epsilon", InvalidGuarantee)
     if options.get("boundary") is not None:
         options["boundary"] = exact_distribution(list(options["boundary"]), len(question.answers))
     try:
@@ -107,24 +122,35 @@ def by_kind(
     return QuestionMechanism(question, guarantee, chosen)
 
 
-def _preferred(question: Question, guarantee: Guarantee) -> str:
-    answers = len(question.answers)
-
-    def fits(kind: str) -> bool:
-        return family(kind).unfit(question, guarantee) is None
-
+def _preferred(question: Question, guarantee: Guarantee) -> Family:
+    plain = family("homogeneous")
     shared = isinstance(question, Winner) and question.ties == Ties.ANY_LEADER
-    if (answers > 2 or shared) and fits("margin-table"):
-        return "margin-table"
-    if answers <= 2:
-        return "homogeneous"
-    delta = guarantee.exact_delta if isinstance(guarantee, DP) else None
-    if delta is not None and delta <= _SMALL_DELTA and fits("ordered-bins"):
-        return "ordered-bins"
-    if fits("proximity"):
-        return "proximity"
-    if fits("permute-and-flip"):
-        assert isinstance(guarantee, DP)
-        if guarantee.exact_delta <= _SMALL_PART * Fraction(guarantee.epsilon):
-            return "permute-and-flip"
-    return "homogeneous"
+    table = family("margin-table")
+    if len(question.answers) <= 2 and not shared:
+        return plain
+    if table.unfit(question, guarantee) is None:
+        return table
+    if not isinstance(guarantee, DP):
+        return plain
+    chosen, error = _least(question, guarantee)
+    lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
+    if guarantee.epsilon > EPSILONS[1] and lower.unfit(question, guarantee) is None:
+        assert isinstance(question, Winner)
+        share = _SHARE_OF_A_TABLE[question.ties]
+        if shared and guarantee.exact_delta > _LARGE_DELTA:
+            share = _SHARE_WITH_DELTA
+        _, there = _least(question, DP(Fraction(EPSILONS[1]), guarantee.exact_delta))
+        if error > share * there:
+            return lower
+    return chosen
+
+
+def _least(question: Question, guarantee: DP) -> tuple[Family, float]:
+    """The kind with the least measure, of those that are cheap to build, and that measure."""
+    kinds = [kind for kind in FAMILIES if not kind.costly]
+    fitting = [kind for kind in kinds if kind.unfit(question, guarantee) is None]
+    if len(fitting) == 1:
+        return fitting[0], 1.0
+    errors = [wrong(kind, question, guarantee) for kind in fitting]
+    least = min(errors)
+    return fitting[errors.index(least)], least

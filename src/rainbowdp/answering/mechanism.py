@@ -13,7 +13,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable, key_finder
 from rainbowdp.exact.rule import Family, Progress
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.questions import Question
+from rainbowdp.questions import Question, unit_of
 from rainbowdp.tables import count
 
 
@@ -55,19 +55,20 @@ class QuestionMechanism(Releasable):
     def __post_init__(self) -> None:
         if not isinstance(self.question, Question):
             raise InvalidQuestion(
-                f"a question must be Winner, Threshold, Quantile or alike, got {self.question!r}"
+                "a question must be a Winner, Threshold, Quantile or Custom, "
+                f"got {type(self.question).__name__}"
             )
         if not isinstance(self.guarantee, Guarantee):
-            raise InvalidGuarantee(f"a guarantee must be such as DP(1), got {self.guarantee!r}")
+            got = type(self.guarantee).__name__
+            raise InvalidGuarantee(f"a guarantee must be a DP, GaussianDP or TradeOff, got {got}")
         promise = self.guarantee
         if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
             raise InvalidGuarantee(
-                "a question needs epsilon > 0 or delta > 0, got epsilon=0: then no answer may "
-                "depend on the data"
+                "with epsilon=0 and delta=0 no answer may depend on the data; use a larger epsilon"
             )
         reason = self.family.unfit(self.question, self.guarantee)
         if reason is not None:
-            raise NotApplicable(f"{reason}; use rb.best, which chooses what there is")
+            raise NotApplicable(f"{reason}; rb.best picks a kind that applies")
 
     @property
     def name(self) -> str:
@@ -76,11 +77,21 @@ class QuestionMechanism(Releasable):
 
     @property
     def claim(self) -> str | None:
-        """What is known of how good it is for this question, in a few words."""
-        return self.family.claim(self.question, self.guarantee)
+        """What is known of how good it is for this question, and what it leaves unused."""
+        said = [self.family.claim(self.question, self.guarantee)]
+        if self.delta_unused:
+            said.append("δ is not used")
+        return ", ".join(filter(None, said)) or None
+
+    @property
+    def delta_unused(self) -> bool:
+        """Whether the guarantee has a δ that makes no answer better: ask without and pay less."""
+        promise = self.guarantee
+        given = isinstance(promise, DP) and promise.exact_delta > 0
+        return given and not self.family.uses_delta
 
     def exact(self) -> ExactMechanism:
-        """The mechanism in integers, with its proof: made and proved once, then kept."""
+        """The mechanism in integers with its proof; built and proved once, then kept."""
         return self._exact
 
     @cached_property
@@ -97,7 +108,7 @@ class QuestionMechanism(Releasable):
         )
 
     def counts(self, table: Dataset, progress: Callable[[float], None] | None = None) -> Dataset:
-        """Count what the question needs of ``table``.
+        """Count what the question needs from ``table``.
 
         Parameters
         ----------
@@ -109,13 +120,13 @@ class QuestionMechanism(Releasable):
         Returns
         -------
         dict of str to int
-            The counts by group; for a custom question the table itself.
+            The counts by group; for a custom question without groups, the table itself.
 
         """
         return count(table, self.question, progress=progress) if self.question.groups else table
 
     def check(self) -> Check:
-        """The exact proof of the guarantee; a mechanism that has none cannot be made."""
+        """The exact proof of the guarantee; a mechanism without one cannot be made."""
         return self.proof
 
     def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
@@ -126,12 +137,13 @@ class QuestionMechanism(Releasable):
         named = {
             "question": self.question.describe().get("kind", "question"),
             "answers": ", ".join(map(str, self.question.answers)),
-            "guarantee": f"{self.guarantee}, one record {self.question.neighbors}",
+            "guarantee": f"{self.guarantee}, {unit_of(self.question)} {self.question.neighbors}",
+            "in words": self.guarantee.in_words(unit_of(self.question).whom),
         }
         return cards.card(f"Mechanism: {self.name}", cards.facts(named))
 
     def by_margin(self, margins: Sequence[int]) -> list[tuple[int, float, float]]:
-        """How likely a right answer is when the nearest rival is so far.
+        """The probability of a right answer by the margin of the nearest rival.
 
         Parameters
         ----------
@@ -141,8 +153,8 @@ class QuestionMechanism(Releasable):
         Returns
         -------
         list of (margin, least, most)
-            Over tables of every size: least where all rivals are that near, most where the others
-            are far away.
+            Over tables of every size: least where all rivals are that near, most where one rival is
+            and the others are far away.
 
         """
         rule = self.exact().rule

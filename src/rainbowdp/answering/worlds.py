@@ -1,4 +1,4 @@
-"""One name for a graph's mechanism and a question's."""
+"""The two functions that make a mechanism for a graph or a question alike."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def optimal(
     Greatest, not merely undominated: no mechanism with the same boundary does better at any
     dataset on any prefix of its rainbow. Datasets that no boundary reaches get their first choice
     for certain. For a question the regions are the true answers; with two answers and no boundary
-    given, no mechanism has a better worst case at any margin.
+    given, no mechanism has a better worst case at any margin, up to rounding to integers.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def proximity(world: Question, guarantee: Guarantee) -> QuestionMechanism: ...
 def proximity(
     world: RainbowGraph | Question, guarantee: Guarantee
 ) -> Mechanism | QuestionMechanism:
-    """The closed form with a weight for each margin.
+    """The closed-form mechanism with a weight for each margin.
 
     On a graph the margin of an answer is the distance to the nearest dataset that prefers it.
 
@@ -101,13 +101,13 @@ def proximity(
     Raises
     ------
     InvalidGuarantee
-        If the closed form is not private here; the message says from which ε it is.
+        If the closed form is not private here; the message says from which ε on it is.
 
     Examples
     --------
     >>> from rainbowdp import DP, Winner
     >>> round(proximity(Winner(["a", "b", "c"]), DP(1))[{"a": 5, "b": 4}]["a"], 4)
-    0.7008
+    0.7177
 
     """
     if isinstance(world, RainbowGraph):

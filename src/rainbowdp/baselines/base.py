@@ -31,20 +31,37 @@ _BLOCK = 1 << 16
 class Baseline:
     """What others use, as a mechanism to compare with.
 
-    Made by ``rb.exponential``, ``rb.permute_and_flip`` and their kin. ``guarantee`` is what was
-    asked for and ``keeps`` what is proved of it, which may be less (the paper's printed operator)
-    or more (a mechanism that has no use for δ). Rows are floats, so a baseline is for comparison
-    and never released.
+    Made by ``rb.exponential``, ``rb.permute_and_flip`` and their kin. Rows are floats, so a
+    baseline is for comparison and never released.
 
-    ``scores`` says what the rows depend on: the counts of the answers, or their margins.
+    Attributes
+    ----------
+    world
+        The question or graph.
+    guarantee
+        What was asked for.
+    name
+        What the mechanism is called.
+    keeps
+        What is proved of it: less than asked for (the paper's printed operator), or more (a
+        mechanism that has no use for δ).
+    scores
+        What the rows depend on: ``"counts"`` of the answers, or their ``"margins"``.
+    law
+        For a question: the function from scores to rows.
+    mechanism
+        For a graph: the mechanism on it.
 
+    Examples
+    --------
     >>> from rainbowdp import DP, Winner
     >>> from rainbowdp.baselines import exponential
     >>> poll = exponential(Winner(["red", "green"]), DP(1))
     >>> {answer: round(p, 4) for answer, p in poll[{"red": 10, "green": 7}].items()}
     {'red': 0.8176, 'green': 0.1824}
-    >>> print(poll.check(8))
+    >>> print(poll.check(records=8))
     1-DP holds on all 108 distinct pairs of neighboring rows
+
     """
 
     world: World
@@ -85,7 +102,21 @@ class Baseline:
         return row
 
     def rows(self, counts: Integers, margins: Floats | None = None) -> Floats:
-        """The rows of many histograms at once: counts by group in, probabilities by answer out."""
+        """The rows of many histograms at once.
+
+        Parameters
+        ----------
+        counts
+            The counts by group, one histogram per row.
+        margins
+            Their margins, if they are known already.
+
+        Returns
+        -------
+        array
+            The probabilities by answer, one row for each histogram.
+
+        """
         question, law = self._question()
         if self.scores == "counts":
             return law(counts.astype(np.float64))
@@ -93,22 +124,39 @@ class Baseline:
 
     def _question(self) -> tuple[Question, Law]:
         if self.law is None or isinstance(self.world, RainbowGraph):
-            raise RainbowError("only a question has rows for counts, got a graph; use its datasets")
+            raise RainbowError("this baseline is on a graph; ask it for datasets, not for counts")
         return self.world, self.law
 
-    def check(self, records: int | None = None, guarantee: Guarantee | None = None) -> Check:
-        """Does every pair of neighbors keep the guarantee, over all sets of answers, both ways?
+    def check(self, guarantee: Guarantee | None = None, *, records: int | None = None) -> Check:
+        """Check the guarantee on every pair of neighbors: all sets of answers, both directions.
 
-        On a graph every edge is looked at. For a question every pair of neighboring histograms of
-        at most ``records`` counted records is, under the neighbors the question states. Without
-        ``guarantee`` it is ``keeps`` that is checked. Cost: O(histograms · q²) rows.
+        On a graph every edge is checked. For a question every pair of neighboring histograms is,
+        under the question's neighbor relation. Cost: O(histograms · q²) rows.
+
+        Parameters
+        ----------
+        guarantee
+            What to check; by default ``keeps``.
+        records
+            For a question: check all histograms of at most this many counted records.
+
+        Returns
+        -------
+        Check
+            True if the guarantee holds; otherwise the worst pair of neighbors.
+
+        Raises
+        ------
+        RainbowError
+            If ``records`` is missing for a question.
+
         """
         promise = guarantee if guarantee is not None else self.keeps
         if self.mechanism is not None:
             return self.mechanism.check(promise, every_edge=True)
         question, _ = self._question()
         if records is None:
-            raise RainbowError("a check of a question needs a number of records, got none")
+            raise RainbowError("give check a number of records, as in check(8)")
         counts = up_to(question, records)
         rows = self.rows(counts)
         pairs, worst, ends = 0, 0.0, (0, 0)
@@ -133,12 +181,23 @@ class Baseline:
         return Check.broken(promise, pairs, float(found), (more, less), answers)
 
     def by_margin(self, margins: Sequence[int]) -> list[tuple[int, float, float]]:
-        """(margin, least, most) probability of the true answer when the nearest rival is so far.
+        """The probability of the true answer by the margin of the nearest rival.
 
-        Over tables of every size and every true answer: least where all rivals are that near,
-        most where one is and the others are far away. For ``Winner`` by counts a margin of λ is a
-        lead of 2λ−2 to 2λ records where one is substituted, and of λ−1 to λ where one is added or
-        removed: the strongest rival is one that gains on the true answer only.
+        For ``Winner`` by counts a margin of λ is a lead of 2λ−2 to 2λ records if one is
+        substituted, and of λ−1 to λ if one is added or removed: the strongest rival is one that
+        only gains on the true answer.
+
+        Parameters
+        ----------
+        margins
+            Whole numbers from 1.
+
+        Returns
+        -------
+        list of (margin, least, most)
+            Over tables of every size and every true answer: least where all rivals are that near,
+            most where one is and the others are far away.
+
         """
         question, law = self._question()
         size, rows = len(self.answers), []
@@ -159,14 +218,30 @@ class Baseline:
         return rows
 
     def sample(self, dataset: Dataset, size: int, seed: int | None = None) -> list[Answer]:
-        """Simulated answers, for experiments: fast, repeatable, and **not** a private release."""
+        """Simulated answers, for experiments: fast, repeatable, and **not** a private release.
+
+        Parameters
+        ----------
+        dataset
+            A dataset of the graph, or a table or its counts.
+        size
+            How many answers.
+        seed
+            Makes them repeatable.
+
+        Returns
+        -------
+        list
+            Answers.
+
+        """
         return simulate(self[dataset], size, seed)
 
 
 def made(
     world: World, guarantee: DP, name: str, keeps: DP, law: Law, *, by_counts: bool = False
 ) -> Baseline:
-    """The baseline of a law: kept as it is for a question, carried out on a graph."""
+    """The baseline of a law: kept as it is for a question, a mechanism for a graph."""
     scores: Literal["counts", "margins"] = "counts" if by_counts else "margins"
     if not isinstance(world, RainbowGraph):
         return Baseline(world, guarantee, name, keeps, scores, law)
@@ -205,7 +280,7 @@ def by_counts(world: World) -> bool:
 
 
 def truth_and_depth(scores: Floats) -> tuple[Floats, Floats]:
-    """From minus the margins: a one at each true answer, and the least margin of another less 1."""
+    """From minus the margins: a one at each true answer, and the least rival margin minus 1."""
     truth = np.zeros_like(scores)
     truth[np.arange(len(scores)), scores.argmax(axis=1)] = 1.0
     rivals = np.where(truth > 0, np.inf, -scores).min(axis=1)

@@ -8,38 +8,9 @@ infinitely fine records, bring all of D to the common score L_D. With the winner
     T(C) = (1 − Σ_{j∉C} e^{−ε(L_D − m_j)}·T(D)) / |C|,      D = C pooled with j,
     p_w = T({w}),      p_j = e^{−ε(L_D − m_j)}·T(D),        D = {w} pooled with j.
 
-T(C) is what each member of C has where all of C lead together. Where records are added or removed
+T(C) is what each member of C has where all of C lead together. If records are added or removed,
 nobody else is pulled down: D = C ∪ {j}, the exponent is m_w − m_j, and that is permute-and-flip.
-
-**Privacy under substitution.** The rows are continuous in real scores: where m_i = L_D it makes no
-difference to L_D whether i is in D, nor to T, since then |D|·T(D) = 1 − T(D∪i) − Σ_{j≠i} P_j and
-(|D|+1)·T(D∪i) = 1 − Σ_{j≠i} P_j have the same solution. So it is enough to bound slopes: for every
-answer v, the slopes of log p_v in the scores of two answers may differ by at most ε. Let
-h_i(C) = −∂ log T(C)/∂m_i for i ∉ C. The exponent of p_j has slope ε(1 − 1/|D|) in m_j, −ε/|D| in
-the other scores of D and 0 elsewhere, and T(D) adds Σ_k h_k/|D| to each of D and −h_i to i ∉ D. So
-all that is needed is, for every set C that leads together and every i ∉ C,
-
-    h_i(C) ≥ 0   and   Q_i(C) = T(C)·(1 − (Σ_k h_k + |C|·h_i)/ε) ≥ 0,
-
-and differentiating the recursion gives, with P_j = e^{−ε(L_D − m_j)}·T(D) for C and j,
-
-    Q_i(C) = T(C) − P_i − Σ_{j≠i, i∉D} e^{−ε(L_D − m_j)}·Q_i(D)/|D|.
-
-*Two answers*: Q = 1 − 2P ≥ 0 and h = εP/(2T). *Three*: where two lead, Q = (1 − e^{−ε(L−m_i)})/2
-and h_i = εP_i/(3T). For C = {w}, with the others a ≤ b behind, u = e^{−εa/6}, t = e^{−εb/6} and
-z = t⁴/u², the two Q and the two h·T/ε are, where a ≥ b/2,
-
-    1 − u³ − ¾t³ + ⅓·u·t⁴ + (5/12)·t·u⁴,    1 − ¾u³ − t³ + (5/12)·u·t⁴ + ⅓·t·u⁴,
-    u³/4 − u·t⁴/36 − t·u⁴/9,                t³/4 − t·u⁴/36 − u·t⁴/9.
-
-Here u² ≤ t ≤ u ≤ 1, so both h ≥ 0; both Q fall in t and are least at t = u, with
-1 − (7/4)u³ + ¾u⁵ ≥ 0 on [0, 1]. Where a < b/2 the nearer one is pulled down with w to let the other
-lead, z ≤ u⁶, and they are
-
-    1 − u³(1 − z/3) − z/3 ≥ 0,              1 − u³(¾ − 5z/12) − 2z/3 ≥ (1 − z)/4,
-    u³(¼ − z/36) − z/9 ≥ 0,                 2z/9 − u³z/9 ≥ 0. ∎
-
-*Four and more*: not proved. Every pair of neighbors tried (up to eight answers) keeps it.
+``docs/baselines.md`` proves its privacy under substitution for two and three answers.
 """
 
 from __future__ import annotations
@@ -61,16 +32,35 @@ _BLOCK = 1 << 13  # rows at once, so that 2^7 sets of them stay below 10 MB
 def pooled_permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
     """Pooled permute-and-flip: a rival is as likely as where it leads, less e^ε for each record.
 
-    Only for ``Winner`` with at most eight answers. With k rows a person the rate is ε/k: a person
-    is k substitutions. δ is not used.
+    Keeps (ε, 0): proved if records are added or removed, and for up to three answers if they are
+    substituted; for four to eight **checked, not proved** (``docs/baselines.md``). With k rows per
+    person the rate is ε/k, because a person is k substitutions. δ is not used. Cost: O(2^q·q²) per
+    row.
 
-    Keeps (ε, 0): proved where records are added or removed, and where they are substituted for up
-    to three answers; for four to eight **checked, not proved**. Cost: O(2^q·q²) a row.
+    Parameters
+    ----------
+    world
+        A ``Winner`` with at most eight answers.
+    guarantee
+        An (ε,δ) guarantee.
 
+    Returns
+    -------
+    Baseline
+        The mechanism, for comparison only.
+
+    Raises
+    ------
+    RainbowError
+        If ``world`` is anything else.
+
+    Examples
+    --------
     >>> from rainbowdp import DP, Winner
     >>> poll = pooled_permute_and_flip(Winner(["red", "green", "blue"]), DP(1))
     >>> round(poll[{"red": 5, "green": 3, "blue": 1}]["red"], 4)  # permute-and-flip: 0.7650
     0.817
+
     """
     world, promise = checked(world, guarantee)
     if not isinstance(world, Winner) or len(world.answers) > MOST_ANSWERS:
@@ -105,7 +95,7 @@ def _pooled_at(rate: float) -> Law:
 def _ranked_rows(scores: Floats, rate: float) -> Floats:
     """Rows where answer 0 leads, 1 is next and so on; a column for each dataset.
 
-    Sets of answers are bit masks, and always hold the leader. Those that come about from a set are
+    Sets of answers are bit masks, and always contain the leader. Sets that arise from a set are
     larger, so the largest go first.
     """
     size, count = scores.shape
@@ -126,7 +116,7 @@ def _ranked_rows(scores: Floats, rate: float) -> Floats:
 
 
 def _pool(scores: Floats, first: int) -> tuple[np.ndarray, Floats]:
-    """The set that ``first`` grows to by those above its mean, largest first, and its mean."""
+    """The set that ``first`` grows to by adding the largest above its mean, and its mean."""
     members = [place for place in range(len(scores)) if first >> place & 1]
     total, number = scores[members].sum(axis=0), np.full(scores.shape[1], len(members))
     together = np.full(scores.shape[1], first)

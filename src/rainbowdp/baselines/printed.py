@@ -21,6 +21,21 @@ def printed_step(s: Fraction, ratio: Fraction, delta: Fraction) -> Fraction:
     """The operator of the paper's Theorem 4 on one prefix sum: **not** private when δ > 0.
 
     It keeps (ε, e^ε·δ) and, in general, nothing better.
+
+    Parameters
+    ----------
+    s
+        A prefix sum.
+    ratio
+        e^ε.
+    delta
+        δ.
+
+    Returns
+    -------
+    Fraction
+        The prefix sum one step deeper, as printed.
+
     """
     return min(Fraction(1), min(ratio * s, 1 - (1 - s) / ratio) + delta)
 
@@ -29,23 +44,39 @@ def printed_operator(graph: RainbowGraph, guarantee: Guarantee) -> Baseline:
     """The mechanism that the paper's Theorem 4 prints: it promises (ε,δ) and keeps (ε, e^ε·δ).
 
     From the symmetric boundary row, valid for (ε,δ), prefix sums grow by
-    s′ = min{1, min{E·s, 1 − (1−s)/E} + δ}. *What it keeps*: let p̃ have the prefix sums
-    min{E·s, 1 − (1−s)/E}; it is ε-close to p, and p′ moves at most δ of its mass. So
-    p′ ≤ p̃ + δ ≤ E·p + δ on every set, and p ≤ E·p̃ ≤ E·(p′ + δ): (ε, E·δ) in one direction. ∎ With
-    two equal answers, E = 2 and δ = 0.1 that is attained: see ``docs/theory.md``, Erratum.
+    s′ = min{1, min{E·s, 1 − (1−s)/E} + δ}. ``docs/theory.md``, Erratum, proves what it keeps and
+    that nothing better holds. Cost: O(edges) and one exact row for each region and depth.
 
-    Needs δ > 0: without it the printed operator is right and equal to ``rb.optimal``.
-    Cost: O(edges) and one exact row for each region and depth.
+    Parameters
+    ----------
+    graph
+        A rainbow graph.
+    guarantee
+        An (ε,δ) guarantee with δ > 0; without δ the printed operator is right and equals
+        ``rb.optimal``.
 
+    Returns
+    -------
+    Baseline
+        The mechanism, for comparison only.
+
+    Raises
+    ------
+    RainbowError
+        If ``graph`` is a question, or δ is 0.
+
+    Examples
+    --------
     >>> from rainbowdp import DP
     >>> graph = RainbowGraph([(0, 1), (1, 2)], [("yes", "no"), ("yes", "no"), ("no", "yes")])
     >>> wrong = printed_operator(graph, DP.from_ratio(2, delta="0.1"))
     >>> wrong.keeps, bool(wrong.check()), bool(wrong.check(guarantee=wrong.guarantee))
     (DP.from_ratio(2, 1, delta=0.2), True, False)
+
     """
     world, promise = checked(graph, guarantee)
     if not isinstance(world, RainbowGraph):
-        raise InvalidGraph("the printed operator is for a rainbow graph, got a question")
+        raise InvalidGraph("the printed operator exists on rainbow graphs only, got a question")
     if not promise.delta:
         raise InvalidGuarantee(
             f"the printed operator is wrong only when delta > 0, got {promise}; use rb.optimal"

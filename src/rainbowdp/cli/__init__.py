@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import signal
+import atexit
+import logging
+import os
 import sys
+import threading
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
+from rainbowdp.cli import interrupts
 from rainbowdp.cli.ask import asking
 from rainbowdp.cli.check import check
 from rainbowdp.cli.compare import compare
 from rainbowdp.cli.design import design
 from rainbowdp.cli.ledger import ledgers
-from rainbowdp.cli.output import Group
+from rainbowdp.cli.look import look
 from rainbowdp.cli.reproduce import reproduce
+from rainbowdp.cli.running import CODES, EXIT_CODES, Group, ending_of, tell
 from rainbowdp.cli.studio import studio
 
 app = typer.Typer(
@@ -25,9 +30,11 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     add_completion=False,
     pretty_exceptions_enable=False,
+    epilog=EXIT_CODES,
 )
 app.add_typer(asking, name="ask")
 app.add_typer(ledgers, name="ledger")
+app.command()(look)
 app.command()(check)
 app.command()(compare)
 app.command()(design)
@@ -53,14 +60,36 @@ def rainbow(
     """The provably best private answer from a finite set: rainbow differential privacy.
 
     `rainbow ask` takes a table and a question and gives one private answer; `rainbow ledger` keeps
-    the record of what privacy has been spent; `rainbow design` makes a mechanism for a graph.
+    the record of what privacy has been spent; `rainbow look` shows a curator what a question would
+    count; `rainbow design` makes a mechanism for a graph.
     """
 
 
 def main() -> None:
     """Run the command."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that drafts are cleared away
+    interrupts.watch()
+    _no_tracebacks()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # ε on a terminal that cannot show it
             stream.reconfigure(errors="replace")
-    app()
+    code: int | str | None = 0
+    try:
+        app(prog_name="rainbow")
+    except SystemExit as ended:
+        code = ended.code
+    except KeyboardInterrupt as error:  # before or after the command itself
+        ending = ending_of(error)
+        code = ending.code
+        tell(ending, "--json" in sys.argv)
+    interrupts.let_go()
+    if isinstance(code, int) and code in (CODES["interrupted"], CODES["terminated"]):
+        atexit._run_exitfuncs()
+        os._exit(code)  # a solver may still be busy, and would crash on the way out
+    sys.exit(code)
+
+
+def _no_tracebacks() -> None:
+    """Python prints some errors that nobody can catch, and log lines that nobody asked for."""
+    logging.lastResort = None
+    sys.unraisablehook = lambda _: None
+    threading.excepthook = lambda _: None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from math import floor
 from typing import Annotated, Any
@@ -15,21 +15,38 @@ import typer
 from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.cli.given import edges, listed
+from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
     AsJson,
     Group,
     guarantee_from,
+    must_be_open,
     print_facts,
     print_json,
     progress_bar,
+    warn,
+)
+from rainbowdp.cli.paying import Payment, watched
+from rainbowdp.cli.running import Cut, stopping
+from rainbowdp.cli.tables import (
+    TABLE_HELP,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Format,
+    Header,
+    SqlTable,
+    Trusted,
+    table_from,
 )
 from rainbowdp.comparison import OTHERS, ours_for
-from rainbowdp.errors import InvalidGuarantee, LedgerError, UnreadableTable
-from rainbowdp.guarantees.descriptions import describe_guarantee
+from rainbowdp.errors import InvalidGuarantee, RainbowError
+from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
 from rainbowdp.questions import Quantile, Question, Threshold, Winner
-from rainbowdp.questions.relations import Ties, one_of
+from rainbowdp.questions.relations import PersonRule, Ties, one_of
+from rainbowdp.questions.units import unit_of
 from rainbowdp.rules import FAMILIES
-from rainbowdp.tables import SQLTable
 
 asking = typer.Typer(
     cls=Group,
@@ -56,10 +73,7 @@ def _ask(
     *,
     table: Annotated[
         str,
-        typer.Argument(
-            metavar="TABLE",
-            help="A CSV, TSV or Parquet file or glob, or postgresql://user@host/database.",
-        ),
+        typer.Argument(metavar="TABLE", help=TABLE_HELP),
     ],
     epsilon: Annotated[
         str | None, typer.Option(help="ε, exactly as written: 1, 0.5 or 1/3.")
@@ -75,6 +89,10 @@ def _ask(
     name: Annotated[
         str | None, typer.Option(help="Remember the answer: asked again by this name it is free.")
     ] = None,
+    declared: Annotated[
+        str | None,
+        typer.Option("--source", help="What to call the data in the ledger, if not by its path."),
+    ] = None,
     neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
@@ -82,9 +100,16 @@ def _ask(
         str | None, typer.Option(help="The column that says whose row it is.")
     ] = None,
     rows_per_person: Annotated[int, typer.Option(help="How many rows of one person count.")] = 1,
-    sql_table: Annotated[
-        str | None, typer.Option("--table", help="The table in the database.")
-    ] = None,
+    person_rule: Annotated[
+        str, typer.Option(help="Which of them: a random 'sample', or 'one vote' a person.")
+    ] = "sample",
+    sql_table: SqlTable = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+    header: Header = None,
+    trusted: Trusted = False,
+    format_: Format = None,
     kind: Annotated[
         str,
         typer.Option(
@@ -104,26 +129,64 @@ def _ask(
     """Make the question and its mechanism, and explain it or ask it."""
     from rainbowdp.ledger import Ledger
 
-    question = make(neighbors=neighbors, person=person, rows_per_person=rows_per_person)
+    question = make(
+        neighbors=neighbors,
+        person=person,
+        rows_per_person=rows_per_person,
+        person_rule=person_rule,
+    )
     promise = guarantee_from(epsilon, delta, mu)
+    source = None
+    if not explain:  # which reads no data; what is not there is reported before a mechanism is made
+        source = table_from(
+            table,
+            sql_table,
+            delimiter=delimiter,
+            encoding=encoding,
+            decimal=decimal,
+            header=header,
+            trusted=trusted,
+            format_=format_,
+        )
     mechanism = best(question, promise) if kind == "best" else by_kind(question, promise, kind)
     if explain:
         _explain(mechanism, as_json)
         return
     if ledger is not None and no_ledger:
-        raise LedgerError("an answer is recorded or not, got both --ledger and --no-ledger")
+        raise RainbowError("Give either --ledger or --no-ledger, not both.")
     if ledger is None and not no_ledger:
-        raise LedgerError(
-            "an answer must be paid for: give --ledger PLACE, or --no-ledger to keep no record"
+        raise RainbowError(
+            "An answer must be paid for. Give --ledger PLACE, or --no-ledger to keep no record."
         )
-    if sql_table is None and "://" in table:
-        raise UnreadableTable("a database needs --table, the name of the table in it")
-    book = None if ledger is None else Ledger.open(ledger)
-    source = table if sql_table is None else SQLTable(table, sql_table)
-    with progress_bar("Reading the table") as progress:
-        release = ask(mechanism, source, ledger=book, name=name, progress=progress)
-    where = ledger if book is None or ledger is None or "://" not in ledger else book.where
-    _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+    must_be_open()
+    book = None if ledger is None else watched(Ledger.open(ledger))
+    where = None if book is None else book.where
+    payment = None if book is None else Payment.of(book.where, book, promise, question, name)
+    try:
+        with progress_bar("Reading the table") as progress:
+            release = ask(
+                mechanism, source, ledger=book, name=name, source=declared, progress=progress
+            )
+        if book is None:
+            check()
+        _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+        let_go()
+    except (Exception, KeyboardInterrupt) as error:
+        stopped = stopping(error)
+        if stopped is None:
+            raise
+    else:
+        return
+    raise Cut(stopped, _cut_off(payment, stopped))
+
+
+def _cut_off(payment: Payment | None, error: BaseException) -> str:
+    """What became of a question that was interrupted, or whose answer nobody could read."""
+    interrupted = isinstance(error, KeyboardInterrupt)
+    what = "Interrupted" if interrupted else "Standard output cannot be written"
+    if payment is not None:
+        return payment.in_words(what)
+    return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."
 
 
 def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]:
@@ -155,10 +218,7 @@ def winner(
     Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
     --ledger budget.db`
     """
-    answers = next(csv.reader([among], skipinitialspace=True), [])  # so that answers may be quoted
-    return partial(
-        Winner, [answer.strip() for answer in answers], column, ties=one_of(Ties, ties, "ties")
-    )
+    return partial(Winner, listed(among), column, ties=one_of(Ties, ties, "ties"))
 
 
 @_command
@@ -204,9 +264,7 @@ def quantile(
     Example: `rainbow ask quantile people.csv --column income --bins 0,20000,40000,80000
     --epsilon 1 --ledger budget.db`
     """
-    first, *edges = [edge.strip() for edge in bins.split(",")]
-    ends = [first or None, *edges[:-1], *(edge or None for edge in edges[-1:])]
-    return partial(Quantile, q, ends, column, closed_ends=closed_ends)
+    return partial(Quantile, q, edges(bins), column, closed_ends=closed_ends)
 
 
 def _show(
@@ -216,17 +274,22 @@ def _show(
     where: str | None,
     as_json: bool,
 ) -> None:
+    entry = release.entry
+    drawn_by = _drawn_by(mechanism, release)
     if as_json:
-        entry = release.entry
         print_json(
             {
                 "answer": release.answer,
                 "question": mechanism.question.describe(),
+                "unit": unit_of(mechanism.question).describe(),
                 "guarantee": describe_guarantee(mechanism.guarantee),
-                "mechanism": mechanism.name,
-                "proof": mechanism.proof.statement,
+                **_worth_as_json(mechanism),
+                "mechanism": drawn_by,
+                "proof": None if release.recalled else mechanism.proof.statement,
                 "recalled": release.recalled,
+                "drawn": None if entry is None else entry.time,
                 "entry": None if entry is None else entry.number,
+                "source": None if entry is None else entry.source,
                 "balance": None if balance is None else balance.as_dict(),
             }
         )
@@ -234,15 +297,36 @@ def _show(
     facts = {
         "answer": str(release.answer),
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
+        "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": _named(mechanism),
     }
-    if balance is None:
+    if drawn_by != mechanism.name:
+        facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
+    if entry is None:
         facts["ledger"] = "none: this answer is not recorded anywhere"
     elif release.recalled:
-        facts["ledger"] = f"{where}: recalled, nothing spent; left {balance.left}"
+        drawn = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M UTC")
+        facts["ledger"] = f"{where}: recalled, drawn {drawn}, nothing spent; left {balance.left}"
     else:
         facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
     print_facts(facts)
+    warn(mechanism.guarantee, unit_of(mechanism.question).whom)
+
+
+def _worth_as_json(mechanism: QuestionMechanism) -> dict[str, Any]:
+    """What the guarantee is worth, and a warning where it is worth little."""
+    about = unit_of(mechanism.question).whom
+    return {
+        "in_words": mechanism.guarantee.in_words(about),
+        "best_guess": mechanism.guarantee.best_guess(),
+        "warning": warning_about(mechanism.guarantee, about),
+    }
+
+
+def _drawn_by(mechanism: QuestionMechanism, release: Release) -> str:
+    """The kind of mechanism that drew an answer: a recalled one may be of another kind."""
+    recorded = None if release.entry is None else release.entry.mechanism
+    return mechanism.name if recorded is None else str(recorded["kind"])
 
 
 def _named(mechanism: QuestionMechanism) -> str:
@@ -252,9 +336,22 @@ def _named(mechanism: QuestionMechanism) -> str:
 
 def _change(question: Question) -> str:
     """What one change of the data is, in words."""
-    if question.rows_per_person == 1 and question.person is None:
-        return f"one record {question.neighbors}"
-    return f"one person with up to {question.rows_per_person} records {question.neighbors}"
+    change = f"{unit_of(question)} {question.neighbors}"
+    if question.person is None:
+        return change
+    if question.person_rule == PersonRule.ONE_VOTE:
+        return f"{change}, one vote each"
+    limit = question.rows_per_person
+    return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
+
+
+def _counted(question: Question) -> str:
+    """What a margin counts."""
+    limit = question.rows_per_person
+    if limit == 1:
+        return "records" if question.person is None else "people"
+    promised = "" if question.person is not None else ", as you promise"
+    return f"people (of up to {limit} records{promised})"
 
 
 def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
@@ -269,6 +366,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             {
                 "mechanism": mechanism.name,
                 "guarantee": describe_guarantee(mechanism.guarantee),
+                **_worth_as_json(mechanism),
                 "question": mechanism.question.describe(),
                 "proof": mechanism.proof.statement,
                 "probability_of_true_answer": [
@@ -278,12 +376,12 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             }
         )
         return
-    limit = mechanism.question.rows_per_person
-    unit = "records" if limit == 1 else f"people (of up to {limit} records)"
+    unit = _counted(mechanism.question)
     print_facts(
         {
             "mechanism": _named(mechanism),
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
+            "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
             "answers": ", ".join(mechanism.question.answers),
         }
     )
@@ -298,6 +396,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
     for line in lines:
         typer.echo("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
     typer.echo("\nNo data was read and nothing was spent.")
+    warn(mechanism.guarantee, unit_of(mechanism.question).whom)
 
 
 def _percent(chance: float) -> str:

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from rainbowdp.cli.output import AsJson, print_facts, print_json
+from rainbowdp.cli.output import AsJson, print_facts, print_json, warn
+
+_ABOUT = "one change"  # of a record, a person or a place: the file says which
 
 
 def check(
@@ -15,33 +17,48 @@ def check(
 ) -> None:
     """Prove a mechanism file again, from its integers alone.
 
+    Says what was proved, and of what: which question, whose change, or which regions of a graph.
     Refuses a file that was changed, is damaged, or does not keep the guarantee it names, with
-    exit code 2.
+    exit code 3.
 
     Example: `rainbow check poll.json`
     """
-    from rainbowdp.guarantees.descriptions import describe_guarantee
+    from rainbowdp.exact.scope import change_in_words, question_in_words, unit_in_words
+    from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
     from rainbowdp.rules.files import load
 
     mechanism = load(file)
+    question, proof = mechanism.question, mechanism.proof
     if as_json:
         print_json(
             {
                 "file": str(file),
                 "holds": True,
                 "guarantee": describe_guarantee(mechanism.guarantee),
+                "in_words": mechanism.guarantee.in_words(_ABOUT),
+                "warning": warning_about(mechanism.guarantee, _ABOUT),
                 "neighbors": mechanism.neighbors,
+                "unit": None if question is None else unit_in_words(question),
                 "answers": list(mechanism.answers),
-                "question": mechanism.question,
-                "proof": mechanism.proof.statement,
+                "question": question,
+                "mechanism": mechanism.name,
+                "proof": proof.statement,
+                "scope": proof.scope,
             }
         )
         return
+    on_a_graph = f"two datasets {mechanism.neighbors}"
+    change = on_a_graph if question is None else change_in_words(question)
+    asked = "none: this is the file of a graph" if question is None else question_in_words(question)
     print_facts(
         {
             "file": str(file),
-            "guarantee": f"{mechanism.guarantee}, neighbors {mechanism.neighbors}",
+            "guarantee": f"{mechanism.guarantee}, {change}",
+            "in words": mechanism.guarantee.in_words(_ABOUT),
+            "question": asked,
             "answers": ", ".join(str(answer) for answer in mechanism.answers),
-            "proved": f"exactly, {mechanism.proof.statement}",
+            "mechanism": mechanism.name,
+            "proved": f"exactly, {proof.statement}, {proof.scope}",
         }
     )
+    warn(mechanism.guarantee, _ABOUT)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rainbowdp.cli.output import AsJson, print_json
+from rainbowdp.cli.output import AsJson, print_json, warn
 from rainbowdp.errors import RainbowError
 
 
@@ -54,9 +54,9 @@ def compare(
     from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
     if answers < 2:
-        raise RainbowError(f"a question needs at least 2 answers, got --answers {answers}")
+        raise RainbowError(f"A question has at least 2 answers, not {answers}: see --answers.")
     if records < 1:
-        raise RainbowError(f"a comparison needs at least 1 record, got --records {records}")
+        raise RainbowError(f"A comparison needs at least 1 record, not {records}: see --records.")
     relation = one_of(Neighbors, neighbors, "neighbors")
     made: Winner | Threshold | Quantile
     if question is Kind.winner:
@@ -73,8 +73,10 @@ def compare(
     else:
         least = at_least if at_least is not None else -(-records // 2)
         made = Threshold(least, neighbors=relation, rows_per_person=rows_per_person)
-    comparison = compared(made, DP(epsilon, delta), records=records)
+    promise = DP(epsilon, delta)
+    comparison = compared(made, promise, records=records)
     if as_json:
         print_json(comparison.as_dict())
     else:
         typer.echo(str(comparison))
+        warn(promise, "one record" if rows_per_person == 1 else "one person")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from enum import StrEnum
 from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,20 +18,22 @@ from rainbowdp.cli.output import (
     progress_bar,
     working,
 )
+from rainbowdp.deployment import DEPLOYED, Deployment, deploy
 from rainbowdp.errors import RainbowError
 
 if TYPE_CHECKING:
-    from rainbowdp.deployment import Deployment
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.graph import RainbowGraph
     from rainbowdp.guarantees.dp import Guarantee
 
 
-class Kind(StrEnum):
-    """The kinds of mechanisms that graphs have."""
+KINDS = tuple(DEPLOYED)
 
-    homogeneous = "homogeneous"
-    proximity = "proximity"
+
+def _known_kind(value: str) -> str:
+    if value not in KINDS:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(KINDS)}.")
+    return value
 
 
 def design(
@@ -68,12 +69,16 @@ def design(
     delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
     mu: Annotated[str | None, typer.Option(help="μ, for Gaussian privacy instead of ε.")] = None,
     kind: Annotated[
-        Kind,
+        str,
         typer.Option(
             "--mechanism",
-            help="Homogeneous is the optimum for its boundary; proximity needs a larger ε.",
+            callback=_known_kind,
+            autocompletion=lambda: list(KINDS),
+            metavar="KIND",
+            help=f"One of {', '.join(KINDS)}. Homogeneous is the optimum for its boundary; "
+            "proximity needs a larger ε.",
         ),
-    ] = Kind.homogeneous,
+    ] = KINDS[0],
     boundary: Annotated[
         str,
         typer.Option(
@@ -178,15 +183,10 @@ def _by_labels(loaded: Edges, labels: Path, rainbows: Path) -> RainbowGraph:
     return RainbowGraph(loaded, read_rainbows(rainbows, sorted(set(marks.tolist()))), labels=marks)
 
 
-def _deployed(graph: RainbowGraph, guarantee: Guarantee, kind: Kind, boundary: str) -> Deployment:
-    from rainbowdp.deployment import deploy
+def _deployed(graph: RainbowGraph, guarantee: Guarantee, kind: str, boundary: str) -> Deployment:
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.design import design as designed
 
-    if kind is Kind.proximity:
-        if boundary != "worst":
-            raise RainbowError(f"proximity has no --boundary to choose, got {boundary}")
-        return deploy(graph, guarantee, kind)
     condition: BoundaryCondition | Sequence[str] | None = None
     if boundary == "total":
         condition = designed(graph, guarantee).boundary
@@ -200,16 +200,16 @@ def _deployed(graph: RainbowGraph, guarantee: Guarantee, kind: Kind, boundary: s
 def _show(
     deployed: Deployment,
     unreached: int,
-    written: tuple[Path, Path],
+    written: Path,
     seconds: float,
     as_json: bool,
 ) -> None:
     from rainbowdp.guarantees.descriptions import describe_guarantee
 
-    graph, exact, truth = deployed.graph, deployed.exact, deployed.truth
+    graph, exact, truth = deployed.graph, deployed.exact(), deployed.truth
     depths = [region.deepest for region in graph.regions.values() if region.deepest is not None]
     certain = sum(region.unbounded for region in graph.regions.values())
-    mechanism, nodes = (str(path) for path in written)
+    mechanism, nodes = str(written), str(written.with_suffix(".parquet"))
     if as_json:
         print_json(
             {

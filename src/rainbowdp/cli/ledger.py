@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from rainbowdp.cli.output import AsJson, Group, print_facts, print_json
+from rainbowdp.errors import LedgerError
 
 ledgers = typer.Typer(
     cls=Group,
@@ -24,28 +25,55 @@ Place = Annotated[
 @ledgers.command()
 def create(
     place: Place = DEFAULT,
+    dataset: Annotated[
+        str | None,
+        typer.Option(help="A name for the data that the budget protects: ward-visits-2026."),
+    ] = None,
     epsilon: Annotated[str | None, typer.Option(help="The budget in ε, e.g. 3 or 1/2.")] = None,
     delta: Annotated[str | None, typer.Option(help="The budget in δ, 0 if not given.")] = None,
     mu: Annotated[str | None, typer.Option(help="A Gaussian budget μ instead.")] = None,
     neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
+    person: Annotated[
+        str | None,
+        typer.Option(help="Protect persons, not records: the column that says whose row it is."),
+    ] = None,
+    rows_per_person: Annotated[
+        int,
+        typer.Option(help="Protect persons without such a column: you promise this many rows."),
+    ] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Create a ledger with a budget; a place that is taken is left as it was.
 
-    Example: `rainbow ledger create budget.db --epsilon 3 --delta 1e-5`
+    Example: `rainbow ledger create budget.db --dataset ward-visits-2026 --person patient
+    --epsilon 3 --delta 1e-5`
     """
     from rainbowdp.ledger import Ledger
 
+    if dataset is None:
+        raise LedgerError(
+            "A ledger is for one dataset, whose people its budget protects. Name it, as in "
+            "--dataset ward-visits-2026."
+        )
     options: dict[str, Any] = {} if delta is None else {"delta": delta}
-    Ledger.create(place, epsilon=epsilon, mu=mu, neighbors=neighbors, **options)
+    Ledger.create(
+        place,
+        dataset=dataset,
+        epsilon=epsilon,
+        mu=mu,
+        neighbors=neighbors,
+        person=person,
+        rows_per_person=rows_per_person,
+        **options,
+    )
     balance(place, as_json)
 
 
 @ledgers.command()
 def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
-    """Show the budget: in total, spent and left.
+    """Show the budget: what it is for, in total, spent and left.
 
     Example: `rainbow ledger balance budget.db`
     """
@@ -56,15 +84,16 @@ def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found.as_dict())
         return
-    print_facts(
-        {
-            "ledger": place if "://" not in place else book.where,  # never a password
-            "neighbors": found.neighbors,
-            "total": str(found.total),
-            "spent": f"{found.spent}, in {found.entries} answers",
-            "left": str(found.left),
-        }
-    )
+    answers = "answer" if found.entries == 1 else "answers"
+    facts = {
+        **_purpose(book),
+        "total": str(found.total),
+        "spent": f"{found.spent}, in {found.entries} {answers}",
+        "left": str(found.left),
+    }
+    if found.sources:
+        facts["sources"] = "; ".join(map(_named, found.sources))
+    print_facts(facts)
 
 
 @ledgers.command()
@@ -75,7 +104,8 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     """
     from rainbowdp.ledger import Ledger
 
-    entries = Ledger.open(place).history()
+    book = Ledger.open(place)
+    entries = book.history()
     if as_json:
         print_json([entry.as_dict() for entry in entries])
         return
@@ -87,9 +117,12 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    sources = list(dict.fromkeys(entry.source for entry in entries))
+    numbered = {f"source {number}": _named(source) for number, source in enumerate(sources, 1)}
+    print_facts({**_purpose(book), **numbered})
     table = Table("no.", box=SIMPLE_HEAD)
     table.add_column("time", no_wrap=True)
-    for heading in ("name", "question", "cost", "answer"):
+    for heading in ("name", "source", "question", "cost", "answer"):
         table.add_column(heading, overflow="fold")
     for entry in entries:
         question = entry.question
@@ -98,5 +131,21 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         )
         answer = entry.answer if entry.answer is not None else "(lost in a crash)"
         name, number = entry.name or "", str(entry.number)
-        table.add_row(*map(escape, (number, entry.time, name, what, str(entry.cost), answer)))
+        source = str(sources.index(entry.source) + 1)
+        cells = (number, entry.time, name, source, what, str(entry.cost), answer)
+        table.add_row(*map(escape, cells))
     Console().print(table)
+
+
+def _purpose(book: Any) -> dict[str, str]:
+    """Which ledger it is, and what it is for."""
+    return {
+        "ledger": book.where,
+        "dataset": book.dataset,
+        "unit": str(book.unit),
+        "neighbors": book.neighbors,
+    }
+
+
+def _named(source: str | None) -> str:
+    return "data without a declared source" if source is None else source

@@ -1,7 +1,8 @@
-"""What the commands share: guarantees, errors in one line, facts for people, JSON for programs."""
+"""What the commands share: guarantees, facts for people, JSON for programs, progress."""
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -9,45 +10,52 @@ from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from rainbowdp.cli.running import Group
 from rainbowdp.errors import RainbowError
+from rainbowdp.guarantees.descriptions import warning_about
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
 
+__all__ = [
+    "AsJson",
+    "Group",
+    "guarantee_from",
+    "must_be_open",
+    "print_facts",
+    "print_json",
+    "progress_bar",
+    "warn",
+    "working",
+]
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-
-
-class Group(TyperGroup):
-    """Commands whose errors are one sentence on standard error and exit code 2."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        """The flag, false unless given: for a value that is none Typer loads Pydantic first."""
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.default = False
-        return option
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; an error of ours is a message, not a traceback."""
-        try:
-            return super().invoke(ctx)
-        except RainbowError as error:
-            typer.echo(f"rainbow: {error}", err=True)
-            raise typer.Exit(2) from None
 
 
 def guarantee_from(epsilon: str | None, delta: str, mu: str | None) -> Guarantee:
     """The guarantee that the options ask for."""
     if epsilon is not None and mu is not None:
-        raise RainbowError("a guarantee needs either --epsilon or --mu, got both")
+        raise RainbowError("A guarantee is either --epsilon or --mu. Leave out one of them.")
     if epsilon is not None:
         return DP(epsilon, delta)
     if mu is None:
-        raise RainbowError("a guarantee needs either --epsilon or --mu, got none")
+        raise RainbowError("A guarantee is missing. Give either --epsilon or --mu.")
     if delta != "0":
-        raise RainbowError(f"--delta goes with --epsilon, got --mu {mu} with --delta {delta}")
+        raise RainbowError("--delta belongs to --epsilon. Leave it out, or give --epsilon.")
     return GaussianDP(mu)
+
+
+def must_be_open() -> None:
+    """Raise where there is no standard output, before anything is paid for it."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
+
+
+def warn(guarantee: Guarantee, about: str) -> None:
+    """Say on standard error where a guarantee protects little."""
+    warning = warning_about(guarantee, about)
+    if warning is not None:
+        typer.echo(f"Warning: {warning}", err=True)
 
 
 def print_json(content: Any) -> None:
@@ -75,14 +83,26 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[float], None] | None]:
-    """A progress bar on standard error while something is read; none where nobody looks."""
+def progress_bar(what: str) -> Iterator[Callable[[float], None]]:
+    """A function to say how much is done: a bar on standard error, from its first call on.
+
+    Where nobody looks it does nothing, but is there: what reports progress can be interrupted.
+    """
     if not sys.stderr.isatty():
-        yield None
+        yield lambda share: None
         return
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task(what, total=1.0)
+
+    def show(share: float) -> None:
+        if not bar.live.is_started:
+            bar.start()
+        bar.update(task, completed=share)
+
+    try:
+        yield show
+    finally:
+        bar.stop()

@@ -1,1 +1,1 @@
-"""What people see of values: colors, cards, progress."""
+"""How values are shown to people: colors, notebook cards, progress."""

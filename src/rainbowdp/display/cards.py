@@ -1,8 +1,8 @@
 """How values show themselves in a notebook: small cards of plain HTML.
 
-No scripts, no style sheets, no fixed background: styles are inline and take the notebook's own
-colors, so a card is readable in light and dark. Whatever comes from users is escaped; only what
-this module has made, an ``Html``, goes out as it is.
+There are no scripts, no style sheets and no fixed background: styles are inline and inherit the
+notebook's colors, so a card is readable in light and dark mode. Everything that comes from users
+is escaped; only an ``Html``, which this module made itself, is passed through as it is.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def text(value: object, longest: int = LONGEST) -> Html:
 
 
 def card(title: object, *parts: object) -> str:
-    """A frame with a title and what belongs under it, one part a line."""
+    """A frame with a title and, below it, one line for each part."""
     inside = "".join(f"<div>{text(part, 400)}</div>" for part in parts)
     return f'<div style="{_CARD}"><div><strong>{text(title, 160)}</strong></div>{inside}</div>'
 
 
 def facts(named: Mapping[str, object]) -> Html:
-    """A line for each fact, names quiet."""
+    """A table with one line for each fact, names in a quiet color."""
     rows = "".join(
         f'<tr style="background:none"><td style="{_CELL};{_QUIET}">{text(name)}</td>'
         f'<td style="{_CELL}">{text(value)}</td></tr>'
@@ -67,7 +67,7 @@ def facts(named: Mapping[str, object]) -> Html:
 
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]], total: int) -> Html:
-    """The first few of ``total`` rows under a head, and how many more there are."""
+    """The first few of ``total`` rows under a header, and how many more there are."""
     shown = [row for row, _ in zip(rows, range(MOST_ROWS), strict=False)]
     cells = "".join(f'<th style="{_CELL};{_QUIET}">{text(h)}</th>' for h in head)
     body = "".join(
@@ -86,7 +86,7 @@ def table(head: Sequence[object], rows: Iterable[Sequence[object]], total: int) 
 
 
 def rainbow(order: Sequence[Any], answers: Sequence[Any]) -> Html:
-    """A preference order with a dot of its color before each answer."""
+    """A preference order with a dot in the answer's color before each answer."""
     palette = colors(answers)
     parts = [
         '<span style="display:inline-block;width:9px;height:9px;border-radius:5px;'
@@ -98,7 +98,7 @@ def rainbow(order: Sequence[Any], answers: Sequence[Any]) -> Html:
 
 
 def bar(row: Mapping[Any, float], answers: Sequence[Any]) -> Html:
-    """A distribution as one bar of colored parts, each with its probability as a tooltip."""
+    """A distribution as one bar of colored segments, each with its probability as a tooltip."""
     palette = colors(answers)
     parts = "".join(
         f'<span title="{text(answer)}: {float(p):.4g}" '
@@ -118,13 +118,13 @@ def row(distribution: Mapping[Any, float], answers: Sequence[Any]) -> tuple[Html
 
 
 def badge(holds: bool, words: object) -> Html:
-    """A verdict: a tick or a cross, and why."""
+    """A verdict: a check mark or a cross, and the reason."""
     mark, color = ("✓", "#1a8f62") if holds else ("✗", "#d1560f")
     return Html(f'<span style="color:{color};font-weight:bold">{mark}</span> {text(words, 400)}')
 
 
 def curve(points: Iterable[tuple[float, float]]) -> Html:
-    """A curve in the unit square, as a picture the size of a stamp, with the diagonal."""
+    """A curve in the unit square as a small picture, with the diagonal."""
     size = 72.0
     path = " ".join(f"{size * x:.1f},{size * (1 - y):.1f}" for x, y in points)
     return Html(

@@ -1,8 +1,8 @@
-"""One color for each answer, told apart by everybody and in print.
+"""One color for each answer, distinguishable by everyone and in print.
 
-The eight colors keep a distance of at least 20 (CIE76) from each other for people with any of
-the three kinds of color blindness, and the first five differ in lightness by at least 14, so
-that they are still five on a black-and-white printer.
+The eight colors stay at least 20 apart (CIE76) for people with any of the three kinds of color
+blindness, and the first five differ in lightness by at least 14, so that they remain
+distinguishable on a black-and-white printer.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _NAMED = {
 
 
 def colors(answers: Sequence[Any]) -> dict[Any, str]:
-    """A color for each answer: its own where it is named after one, else the next that is free.
+    """A color for each answer: its own if it is named after one, otherwise the next free one.
 
-    After eight answers the colors come round again.
+    After eight answers the colors repeat.
 
     >>> colors(["green", "yes"])
     {'green': '#45c490', 'yes': '#0a4aa6'}

@@ -1,4 +1,4 @@
-"""Telling a person at a terminal what takes long; silence everywhere else."""
+"""Tell a person at a terminal what takes long; say nothing anywhere else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUIET_FOR = 1.0  # seconds before anything is said
 
 @contextmanager
 def announced(what: str) -> Iterator[None]:
-    """Say ``what`` on standard error, once, if the work inside takes longer than a second."""
+    """Print ``what`` to standard error, once, if the work inside takes longer than a second."""
     if not sys.stderr.isatty():
         yield
         return
@@ -36,7 +36,7 @@ def _say(what: str) -> None:
 
 
 def track(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
-    """The items, with a bar on standard error once they take longer than a second."""
+    """Yield the items; show a progress bar on standard error once they take more than a second."""
     if not sys.stderr.isatty():
         yield from items
         return

@@ -23,6 +23,9 @@ class Check:
         How many pairs of rows, or inequalities between weights, were compared.
     statement
         What they were, in words.
+    scope
+        Which datasets and which change that covers, and what it cannot know; empty where the
+        statement says it all.
     exact
         Whether they were compared in integers, which is a proof, or in floats up to rounding.
     excess
@@ -42,15 +45,46 @@ class Check:
     excess: float = 0.0
     neighbors: tuple[Dataset, Dataset] | None = None
     answers: tuple[Answer, ...] = ()
+    scope: str = ""
 
     @classmethod
     def proved(cls, guarantee: Guarantee, pairs: int, statement: str) -> Check:
-        """A guarantee that was proved in integers."""
+        """A guarantee that was proved in integers.
+
+        Parameters
+        ----------
+        guarantee
+            What was proved.
+        pairs
+            How many pairs of rows, or inequalities between weights, were compared.
+        statement
+            What they were, in words.
+
+        Returns
+        -------
+        Check
+            One that holds, exactly.
+
+        """
         return cls(True, guarantee, pairs, statement, exact=True)
 
     @classmethod
     def over_pairs(cls, guarantee: Guarantee, pairs: int) -> Check:
-        """A guarantee that holds on so many pairs of neighboring rows, in floats."""
+        """A guarantee that holds on so many pairs of neighboring rows, in floats.
+
+        Parameters
+        ----------
+        guarantee
+            What was checked.
+        pairs
+            How many distinct pairs of rows were compared.
+
+        Returns
+        -------
+        Check
+            One that holds, up to rounding.
+
+        """
         return cls(True, guarantee, pairs, f"all {pairs} distinct pairs of neighboring rows")
 
     @classmethod
@@ -62,7 +96,27 @@ class Check:
         neighbors: tuple[Dataset, Dataset],
         answers: tuple[Answer, ...],
     ) -> Check:
-        """A guarantee that two neighbors break, by their answers."""
+        """A guarantee that two neighbors break.
+
+        Parameters
+        ----------
+        guarantee
+            What was checked.
+        pairs
+            How many distinct pairs of rows were compared.
+        excess
+            By how much the worst pair exceeds the guarantee.
+        neighbors
+            That pair, the one with too much first.
+        answers
+            The set of answers that is too likely there.
+
+        Returns
+        -------
+        Check
+            One that does not hold.
+
+        """
         more, less = neighbors
         named = ", ".join(str(answer) for answer in answers)
         statement = f"{{{named}}} is too likely at {more!r} beside its neighbor {less!r}"
@@ -75,7 +129,8 @@ class Check:
         if not self.holds:
             return f"{self.guarantee} is broken: {self.statement}, by {self.excess:.6g}"
         if self.exact:
-            return f"{self.guarantee} proved exactly: {self.statement}"
+            scope = f", {self.scope}" if self.scope else ""
+            return f"{self.guarantee} proved exactly: {self.statement}{scope}"
         return f"{self.guarantee} holds on {self.statement}"
 
     def _repr_html_(self) -> str:

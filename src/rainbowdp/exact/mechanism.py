@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -19,6 +19,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.names import name_to_json
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.exact.rule import Key, Rule
+from rainbowdp.exact.scope import ON_A_GRAPH, scope_of_a_question
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.questions import Question
@@ -45,6 +46,10 @@ class Releasable(ABC):
     @abstractmethod
     def __getitem__(self, dataset: Dataset) -> Any:
         """{answer: probability} at ``dataset``."""
+
+    @abstractmethod
+    def check(self) -> Check:
+        """Whether the rows keep the guarantee: in floats where they are floats, else the proof."""
 
     @property
     def proof(self) -> Check:
@@ -146,7 +151,7 @@ class ExactMechanism(Releasable):
     guarantee: Guarantee
     answers: tuple[Answer, ...]
     rule: Rule
-    neighbors: str = "joined by an edge"
+    neighbors: str = ON_A_GRAPH
     question: Mapping[str, Any] | None = None
     mixing: Fraction = Fraction(0)
     locate: Callable[[Dataset], Key] | None = field(default=None, repr=False, compare=False)
@@ -155,12 +160,22 @@ class ExactMechanism(Releasable):
     def __post_init__(self) -> None:
         if len(set(self.answers)) != len(self.answers) or not self.answers:
             raise InvalidMechanism(f"answers must be different, got {self.answers!r}")
+        if self.question is None and self.neighbors != ON_A_GRAPH:
+            raise InvalidMechanism(
+                f"neighbors must be {ON_A_GRAPH!r} where there is no question, got "
+                f"{self.neighbors!r}: a promise about tables needs the question it is about"
+            )
         if self.question is not None and self.question.get("neighbors") != self.neighbors:
             raise InvalidMechanism(
                 f"a mechanism must have the neighbors of its question, got {self.neighbors!r}"
             )
+        if self.question is not None:
+            scope = scope_of_a_question(self.question)
+        else:  # a graph that finds the keys has said itself which regions touch
+            scope = self.rule.scope_on_a_graph() if self.locate is None else ""
         self.rule.must_fit(self.answers, self.neighbors, self.question)
-        object.__setattr__(self, "_proof", self.rule.prove(self.guarantee, self.answers))
+        proof = self.rule.prove(self.guarantee, self.answers, self.question)
+        object.__setattr__(self, "_proof", replace(proof, scope=scope))
 
     @property
     def name(self) -> str:
@@ -191,15 +206,51 @@ class ExactMechanism(Releasable):
         return cards.card("Exact mechanism", verdict, cards.facts(named))
 
     def at(self, dataset: Dataset) -> ExactRow:
-        """The row of ``dataset``; keep it to draw more than once without looking it up."""
+        """The row of ``dataset``; keep it to draw more than once without looking it up.
+
+        Parameters
+        ----------
+        dataset
+            A table or its counts; without a question its key, such as (region, depth).
+
+        Returns
+        -------
+        ExactRow
+            The answers and their integer weights.
+
+        """
         return ExactRow(self.answers, self._found(self.rule.weights, dataset))
 
     def release(self, dataset: Dataset) -> Answer:
-        """Draw one answer for ``dataset`` from its exact row. This is what goes out."""
+        """Draw one answer for ``dataset`` from its exact row. This is what goes out.
+
+        Parameters
+        ----------
+        dataset
+            A table or its counts; without a question its key, such as (region, depth).
+
+        Returns
+        -------
+        Answer
+            One answer, drawn with the operating system's randomness.
+
+        """
         return self.ready(dataset)()
 
     def ready(self, dataset: Dataset) -> Callable[[], Answer]:
-        """A function that draws an answer for ``dataset``; all that can fail has happened."""
+        """A function that draws an answer for ``dataset``; all that can fail has happened.
+
+        Parameters
+        ----------
+        dataset
+            A table or its counts; without a question its key, such as (region, depth).
+
+        Returns
+        -------
+        callable
+            Takes nothing and returns an answer, a new one each time.
+
+        """
         return self._found(self.rule.drawer, dataset)
 
     def _found(self, find: Callable[[Key, tuple[Answer, ...]], Found], dataset: Dataset) -> Found:
@@ -208,8 +259,12 @@ class ExactMechanism(Releasable):
             return find(dataset, self.answers)
         try:
             return find(self.locate(dataset), self.answers)
-        except NoPlace as error:  # the key depends on the data, so it is not shown
-            raise UnknownDataset(f"a dataset must have {error.wanted} here, got none") from None
+        except NoPlace as error:
+            wrong = f"a dataset must have {error.wanted} here, got none"
+        except UnknownDataset:
+            kind = type(dataset).__name__
+            wrong = f"a dataset must be one that the mechanism knows, got another of type {kind}"
+        raise UnknownDataset(wrong)  # alone: the first error may show the dataset or its key
 
     def __getitem__(self, dataset: Dataset) -> dict[Answer, Fraction]:
         """The exact probabilities at ``dataset``, likeliest answer first."""
@@ -235,7 +290,19 @@ class ExactMechanism(Releasable):
         return checksummed(self.describe())
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the mechanism as a file that proves itself, whole or not at all."""
+        """Write the mechanism as a file that proves itself, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            Where to write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+
+        """
         return write_document(self.describe(), path)
 
 

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeAlias
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Rainbow, Weights
+from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.guarantees.dp import Guarantee
@@ -49,8 +50,17 @@ class Rule(ABC):
         """Refuse answers, neighbors or a described question that the rows are not about."""
 
     @abstractmethod
-    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
-        """Prove in integers that the rows keep ``guarantee``, or raise ``InvalidMechanism``."""
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
+        """Prove in integers that the rows keep ``guarantee``, or raise ``InvalidMechanism``.
+
+        What one change is comes from the described ``question``, not from the rule itself.
+        """
+
+    def scope_on_a_graph(self) -> str:
+        """What the proof is about where there is no question, and what it cannot know."""
+        raise InvalidMechanism(f"{self.kind} must have its question, got none")
 
     @abstractmethod
     def key(self, question: Question, counted: Dataset) -> Key:
@@ -118,6 +128,9 @@ class Family(ABC):
     costly: ClassVar[bool] = False
     """Whether building one may take seconds, so that comparisons do not try many."""
 
+    uses_delta: ClassVar[bool] = True
+    """Whether a δ makes its answers any better."""
+
     @abstractmethod
     def suits(self, question: Question) -> bool:
         """Whether there is such a mechanism for this question under some guarantee."""
@@ -131,6 +144,15 @@ class Family(ABC):
         self, question: Question, guarantee: Guarantee, progress: Progress | None = None
     ) -> tuple[Rule, Fraction]:
         """The rule, and the share of the uniform or mean row that its repair mixed in."""
+
+    def sketch(
+        self, question: Question, guarantee: Guarantee, counts: Integers, margins: Floats
+    ) -> Floats:
+        """The rows that ``build`` would have at many histograms, in floats and at once.
+
+        To choose a kind before one is built; ``counts`` and ``margins`` are as in ``rows_at``.
+        """
+        return self.build(question, guarantee)[0].rows_at(question, counts, margins)
 
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
         """What is known of how good it is here, in a few words."""

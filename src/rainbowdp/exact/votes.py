@@ -46,7 +46,7 @@ def must_be_that_vote(
             f"got {size} and {relation!r}"
         )
     if question is None:
-        return
+        raise InvalidMechanism("a rule for votes must have its question, got none")
     asked = (question.get("kind"), question.get("ties"), question.get("rows_per_person"))
     if asked != ("winner", ties, rows):
         raise InvalidMechanism(

@@ -1,1 +1,1 @@
-"""Rainbow graphs: datasets, neighbors, regions and how far each is from its boundary."""
+"""Rainbow graphs: datasets, neighbors, regions, and how far each dataset is from its boundary."""

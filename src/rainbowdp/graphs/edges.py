@@ -1,4 +1,4 @@
-"""Reading the edges of a graph in whatever form people have them."""
+"""Read the edges of a graph in whatever form people have them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,17 @@ _SPARSE = 8  # ids spread wider than this many times their number are sorted, no
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Pairs of positions (with ``names``: the node at each position) or pairs of bare names.
+    """The edges of a graph, as read from a file, an array or another library's graph.
 
-    ``weights`` are the lengths of the edges, where they have any.
+    Attributes
+    ----------
+    pairs
+        Pairs of positions in ``names``, or pairs of bare names if ``names`` is None.
+    names
+        The node at each position.
+    weights
+        The lengths of the edges, if they have any.
+
     """
 
     pairs: NDArray[Any] | list[tuple[Hashable, Hashable]]
@@ -52,7 +60,7 @@ class Ids(Sequence[int]):
 
 
 def place_of(ids: range | Ids, value: int) -> int | None:
-    """Where ``value`` stands among ``ids``, without a dictionary; None where it does not."""
+    """The position of ``value`` among ``ids``, without a dictionary; None if it is not there."""
     if isinstance(ids, range):
         return ids.index(value) if value in ids else None
     if not len(ids) or not ids[0] <= value <= ids[-1]:
@@ -64,8 +72,8 @@ def place_of(ids: range | Ids, value: int) -> int | None:
 def numbered(ids: NDArray[Any]) -> Edges:
     """Pairs of ids, none negative, as positions among the ids that occur.
 
-    The names are a range where no id between the first and the last is missing, and the pairs
-    are then the given array itself if they start from 0.
+    The names are a range if no id between the first and the last is missing, and the pairs are then
+    the given array itself if they start from 0.
     """
     if not ids.size:
         return Edges(np.empty((0, 2), dtype=np.uint32), range(0))
@@ -85,7 +93,7 @@ def numbered(ids: NDArray[Any]) -> Edges:
 
 
 def _fitting(size: int) -> type[np.uint32] | type[np.int64]:
-    """The smaller type of positions below ``size``."""
+    """The smaller type that holds positions below ``size``."""
     return np.uint32 if size <= 1 << 32 else np.int64
 
 
@@ -103,7 +111,7 @@ def placed(edges: Any) -> Edges:
         pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     if isinstance(pairs, np.ndarray):
         if pairs.size and pairs.min() < 0:
-            raise InvalidGraph(f"nodes must be numbers from 0, got {pairs.min()}")
+            raise InvalidGraph(f"nodes must be whole numbers from 0, got {pairs.min()}")
         return Edges(pairs, range(int(pairs.max()) + 1 if pairs.size else 0))
     place: dict[Hashable, int] = {}
     try:
@@ -116,9 +124,9 @@ def placed(edges: Any) -> Edges:
 def read_edges(edges: Any) -> Edges:
     """Edges from pairs, an (m, 2) array, a SciPy sparse matrix, a file or another library's graph.
 
-    Directed graphs are read as undirected, since being neighbors is mutual. igraph vertices go
-    by their ``name`` if they have one; rustworkx nodes by their payloads where these are
-    distinct and hashable, otherwise by their indices.
+    Directed graphs are read as undirected, since being neighbors is mutual. igraph vertices go by
+    their ``name`` if they have one; rustworkx nodes by their payloads if these are distinct and
+    hashable, otherwise by their indices.
     """
     if isinstance(edges, Edges):
         return edges

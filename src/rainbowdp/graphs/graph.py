@@ -1,8 +1,8 @@
 """The rainbow graph: datasets, neighbors, and a preference order for each dataset.
 
-Datasets with one rainbow form a region. A region's *boundary* are its datasets with a neighbor
-in another region, its *interior* the others, and the *depth* of a dataset is its distance to the
-boundary of its own region: infinite where a component of the region has no boundary at all.
+Datasets with the same rainbow form a region. A region's *boundary* consists of its datasets with a
+neighbor in another region, its *interior* of the others, and the *depth* of a dataset is its
+distance to the boundary of its own region: infinite if its part of the region has no boundary.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Answer, Dataset, Label, Rainbow
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGraph, UnknownDataset
-from rainbowdp.graphs.edges import Edges, Ids, place_of, read_edges
+from rainbowdp.graphs.edges import Ids, place_of, read_edges
 from rainbowdp.graphs.engines import Engine, engine, plain
 from rainbowdp.graphs.engines.narrow import number_type
+from rainbowdp.graphs.given import assignment, numbered_marks, pairs_of_positions, rainbow_of
 from rainbowdp.graphs.rainbows import as_rainbow, show
 
 Value = TypeVar("Value")
@@ -30,29 +31,43 @@ MOST_SHOWN = 100_000  # datasets of a graph whose regions a notebook lists
 
 
 class RainbowGraph:
-    """Datasets, who neighbors whom, and which answers each dataset prefers.
-
-    ``edges``: pairs of datasets, an (m, 2) integer array, a SciPy sparse matrix, a networkx,
-    igraph or rustworkx graph, or what ``rb.read_graph`` read from a file. Edges are undirected;
-    loops and repeats are harmless.
-
-    ``rainbows``: a mapping from dataset to rainbow, or a sequence of rainbows for the datasets
-    0, 1, 2, … With ``labels`` (dataset → label, in the same two forms) the regions are the
-    labels instead, and ``rainbows`` maps each label to the one rainbow of its region; two labels
-    may share a rainbow.
-
-    ``answers`` fixes the order in which answers are listed; by default the first rainbow's.
+    """Datasets, their neighbors, and the preference order of each dataset.
 
     Cost: O(edges) time; in memory 4 bytes for each direction of an edge, 4 for each dataset and
-    1, 2 or 4 for the number of its region (8 instead of 4 past 2³² of them). Depth is found on
-    first use, by one search.
+    1, 2 or 4 for its region's number (8 instead of 4 past 2³² of them). Depth is computed on first
+    use, by one search.
 
+    Parameters
+    ----------
+    edges
+        Pairs of datasets, an (m, 2) integer array, a SciPy sparse matrix, a networkx, igraph or
+        rustworkx graph, or what ``rb.read_graph`` read from a file. Edges are undirected; loops and
+        repeats are harmless.
+    rainbows
+        A mapping from dataset to rainbow, or a sequence of rainbows for the datasets 0, 1, 2, …;
+        with ``labels``, a mapping from label to the one rainbow of that region.
+    answers
+        The order in which answers are listed; by default that of the first rainbow.
+    labels
+        The region of each dataset, as a mapping or a sequence. Without labels, datasets with the
+        same rainbow form a region; with them, two regions may share a rainbow.
+
+    Raises
+    ------
+    InvalidGraph
+        If edges, rainbows and labels do not fit together.
+    InvalidRainbow
+        If a rainbow is not a permutation of the answers.
+
+    Examples
+    --------
     >>> graph = RainbowGraph(
     ...     [("a", "b"), ("b", "c"), ("c", "d")],
     ...     {"a": ("yes", "no"), "b": ("yes", "no"), "c": ("no", "yes"), "d": ("no", "yes")},
     ... )
     >>> graph.boundary, graph.depth["a"]
     (('b', 'c'), 1)
+
     """
 
     def __init__(
@@ -65,17 +80,17 @@ class RainbowGraph:
     ) -> None:
         loaded = read_edges(edges)
         assigned = rainbows if labels is None else labels
-        names, marks = _assignment(assigned, loaded, "rainbow" if labels is None else "label")
+        names, marks = assignment(assigned, loaded, "rainbow" if labels is None else "label")
         if not len(names):
-            raise InvalidGraph("a rainbow graph must have at least one dataset, got none")
+            raise InvalidGraph("a rainbow graph needs at least one dataset, got none")
         if labels is None:
             marks = [as_rainbow(mark) for mark in marks]
-        region, regions = _number(marks)
-        orders = regions if labels is None else [_rainbow_of(rainbows, label) for label in regions]
+        region, regions = numbered_marks(marks)
+        orders = regions if labels is None else [rainbow_of(rainbows, label) for label in regions]
         chosen = as_rainbow(answers if answers is not None else orders[0])
         self._fill(
             names,
-            _positions(loaded, names),
+            pairs_of_positions(loaded, names),
             region,
             tuple(regions),
             tuple(as_rainbow(order, chosen) for order in orders),
@@ -100,9 +115,23 @@ class RainbowGraph:
 
     @classmethod
     def line(cls, rainbow: Sequence[Answer], length: int) -> RainbowGraph:
-        """The (c, n)-line: datasets 0, 1, …, ``length`` in a row, all with one rainbow."""
+        """The (c, n)-line: datasets 0, 1, …, ``length`` in a row, all with one rainbow.
+
+        Parameters
+        ----------
+        rainbow
+            The preference order of every dataset.
+        length
+            The number of edges, from 0.
+
+        Returns
+        -------
+        RainbowGraph
+            The line.
+
+        """
         if not isinstance(length, int | np.integer) or length < 0:
-            raise InvalidGraph(f"a line must have a whole length from 0, got length={length!r}")
+            raise InvalidGraph(f"length must be a whole number from 0, got length={length!r}")
         nodes = np.arange(length)
         return cls(np.stack([nodes, nodes + 1], axis=1), [tuple(rainbow)] * (length + 1))
 
@@ -145,12 +174,23 @@ class RainbowGraph:
         return {name: position for position, name in enumerate(self.datasets)}
 
     def position(self, dataset: Dataset) -> int:
-        """Where ``dataset`` stands in ``datasets``."""
+        """The position of ``dataset`` in ``datasets``.
+
+        Parameters
+        ----------
+        dataset
+            A node of the graph.
+
+        Returns
+        -------
+        int
+            Its index; ``UnknownDataset`` is raised if the graph has no such node.
+
+        """
         found = self._find(dataset)
         if found is None:
             raise UnknownDataset(
-                f"a dataset must be one of the graph's {len(self)}, got {dataset!r}; "
-                "graph.datasets lists them"
+                f"the graph has no dataset {dataset!r}; graph.datasets lists its {len(self)}"
             )
         return found
 
@@ -160,7 +200,9 @@ class RainbowGraph:
 
     @property
     def compressed(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Compressed rows, read-only: the neighbors of the dataset at place i are at the places
+        """Compressed sparse rows (offsets, targets), read-only.
+
+        The neighbors of the dataset at position i are at the positions
         ``targets[offsets[i]:offsets[i + 1]]``, in order.
         """
         offsets, targets = self._offsets.view(), self._targets.view()
@@ -169,7 +211,7 @@ class RainbowGraph:
 
     @property
     def edge_count(self) -> int:
-        """The number of edges, loops and repeats not counted."""
+        """The number of edges, without loops and repeats."""
         return len(self._targets) // 2
 
     def edge_positions(self) -> NDArray[np.int64]:
@@ -179,13 +221,37 @@ class RainbowGraph:
         return np.stack([first[once], self._targets[once].astype(np.int64)], axis=1)
 
     def joined(self, numbers: NDArray[Any], count: int) -> NDArray[np.int64]:
-        """The distinct pairs of different ``numbers`` (below ``count``, one for each dataset) that
-        stand on neighbors, smaller first, in order. Memory: that of the pairs.
+        """The distinct pairs of different ``numbers`` found on neighbors, smaller first, in order.
+
+        Parameters
+        ----------
+        numbers
+            A whole number for each dataset.
+        count
+            A bound that all numbers are below.
+
+        Returns
+        -------
+        array of shape (pairs, 2)
+            The pairs; no other memory is used.
+
         """
         return self._engine.touching(self._offsets, self._targets, numbers, count)
 
     def edge_between(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
-        """The positions of two neighbors of which one is in ``first``, the other in ``second``."""
+        """The positions of two neighbors, one marked in ``first`` and the other in ``second``.
+
+        Parameters
+        ----------
+        first, second
+            A boolean for each dataset.
+
+        Returns
+        -------
+        tuple of int
+            The two positions; ``InvalidGraph`` is raised if no edge joins the two sets.
+
+        """
         places = np.flatnonzero(first)
         for start in range(0, len(places), _BLOCK):
             block = places[start : start + _BLOCK]
@@ -195,16 +261,40 @@ class RainbowGraph:
                 ends = np.cumsum(np.diff(self._offsets)[block])
                 giver = np.searchsorted(ends, hits[0], side="right")
                 return int(block[giver]), int(near[hits[0]])
-        raise InvalidGraph("an edge must join the two sets of datasets, got two apart")
+        raise InvalidGraph("no edge joins the two sets of datasets")
 
     def neighbors(self, dataset: Dataset) -> tuple[Dataset, ...]:
-        """The datasets joined to ``dataset``."""
+        """The datasets joined to ``dataset`` by an edge.
+
+        Parameters
+        ----------
+        dataset
+            A node of the graph.
+
+        Returns
+        -------
+        tuple
+            Its neighbors.
+
+        """
         place = self.position(dataset)
         span = slice(self._offsets[place], self._offsets[place + 1])
         return tuple(self.datasets[int(p)] for p in self._targets[span])
 
     def rainbow(self, dataset: Dataset) -> Rainbow:
-        """The preference order of ``dataset``, most preferred first."""
+        """The preference order of ``dataset``, most preferred first.
+
+        Parameters
+        ----------
+        dataset
+            A node of the graph.
+
+        Returns
+        -------
+        tuple
+            All answers.
+
+        """
         return self._rainbows[self._region[self.position(dataset)]]
 
     @cached_property
@@ -214,7 +304,7 @@ class RainbowGraph:
 
     @cached_property
     def depth(self) -> PerDataset[float]:
-        """Distance from each dataset to the boundary of its region; may be infinite."""
+        """The distance from each dataset to the boundary of its region; may be infinite."""
         return PerDataset(self, self.depth_numbers, lambda d: math.inf if d < 0 else int(d))
 
     @cached_property
@@ -228,24 +318,50 @@ class RainbowGraph:
         return _with_infinity(self.depth_numbers)
 
     def distances(self, start: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Steps from each dataset to the nearest marked one, infinite where there is no way."""
+        """The number of steps from each dataset to the nearest marked one.
+
+        Parameters
+        ----------
+        start
+            A boolean for each dataset, true for the marked ones.
+
+        Returns
+        -------
+        array of float
+            The distances, infinite where no marked dataset can be reached.
+
+        """
         return _with_infinity(self._engine.distances(self._offsets, self._targets, start))
 
     def margins(self, truth: NDArray[Any], answers: int, cut: int) -> NDArray[Any]:
-        """For each answer a row: min(cut, steps to the nearest dataset whose ``truth`` it is).
+        """For each answer, the distance to the nearest dataset where it is true, at most ``cut``.
 
-        The largest number of the row's type stands where there is no way.
+        Parameters
+        ----------
+        truth
+            The index of the true answer of each dataset.
+        answers
+            The number of answers.
+        cut
+            The distance at which the search stops.
+
+        Returns
+        -------
+        array of shape (answers, datasets)
+            min(cut, distance), or the largest number of the type where no such dataset is
+            reachable.
+
         """
         return self._engine.margins(self._offsets, self._targets, truth, answers, cut)
 
     @property
     def region_numbers(self) -> NDArray[Any]:
-        """For each dataset the place of its region in ``regions``, in 1, 2 or 4 bytes."""
+        """The index in ``regions`` of each dataset's region, in 1, 2 or 4 bytes."""
         return self._region
 
     @cached_property
     def _extents(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """For each region its size, its largest depth (or −1) and how many have no depth."""
+        """For each region its size, its largest depth (or −1), and its number without depth."""
         return self._engine.extents(self._region, self.depth_numbers, len(self._labels))
 
     @property
@@ -259,7 +375,19 @@ class RainbowGraph:
         return self.names(np.flatnonzero(self.depth_numbers != 0))
 
     def names(self, positions: NDArray[Any]) -> tuple[Dataset, ...]:
-        """The datasets at ``positions``."""
+        """The datasets at ``positions``.
+
+        Parameters
+        ----------
+        positions
+            Indices in ``datasets``.
+
+        Returns
+        -------
+        tuple
+            The datasets.
+
+        """
         return tuple(self.datasets[int(p)] for p in positions)
 
     @cached_property
@@ -274,16 +402,16 @@ class RainbowGraph:
 
     @cached_property
     def touching(self) -> tuple[tuple[Label, Label], ...]:
-        """The pairs of regions that some edge joins, each pair once."""
+        """The pairs of regions joined by an edge, each pair once."""
         pairs = self.joined(self._region, len(self._labels))
         return tuple((self._labels[a], self._labels[b]) for a, b in pairs)
 
     def boundary_graph(self) -> RainbowGraph:
-        """One line of depths for each region, heads joined where regions touch.
+        """The boundary graph: one line of depths for each region, heads joined where regions touch.
 
-        Its datasets are pairs (label, depth). Components without boundary become one lone
-        dataset (label, inf). The optimal mechanism on the whole graph is the pullback of the
-        one on this graph (theory, Theorem 3).
+        Its datasets are pairs (label, depth). Components without a boundary become one isolated
+        dataset (label, inf). The optimal mechanism on the whole graph is the pullback of the one on
+        this graph (theory, Theorem 3).
         """
         names: list[tuple[Label, float]] = []
         numbers: list[int] = []
@@ -308,7 +436,7 @@ class RainbowGraph:
 
 @dataclass(frozen=True)
 class Region:
-    """The datasets that share a label and with it a rainbow."""
+    """The datasets that share a label, and with it a rainbow."""
 
     _graph: RainbowGraph
     _number: int
@@ -321,7 +449,7 @@ class Region:
 
     @property
     def name(self) -> str:
-        """The region in a message: its rainbow, or its label where it was given one."""
+        """The region's name in a message: its rainbow, or its label if it was given one."""
         return show(self.rainbow) if self.label == self.rainbow else str(self.label)
 
     @property
@@ -335,7 +463,7 @@ class Region:
 
     @property
     def size(self) -> int:
-        """How many datasets the region has."""
+        """The number of datasets in the region."""
         return int(self._graph._extents[0][self._number])
 
     @property
@@ -345,28 +473,28 @@ class Region:
 
     @property
     def boundary(self) -> tuple[Dataset, ...]:
-        """Those with a neighbor in another region."""
+        """The datasets of the region with a neighbor in another region."""
         return self._named(boundary=True)
 
     @property
     def interior(self) -> tuple[Dataset, ...]:
-        """Those without."""
+        """The datasets of the region whose neighbors all lie in it."""
         return self._named(boundary=False)
 
     @property
     def deepest(self) -> int | None:
-        """The largest finite depth; None for a region without boundary."""
+        """The largest finite depth; None for a region without a boundary."""
         deepest = int(self._graph._extents[1][self._number])
         return deepest if deepest >= 0 else None
 
     @property
     def unbounded(self) -> int:
-        """How many datasets lie in components without boundary."""
+        """The number of datasets in components without a boundary."""
         return int(self._graph._extents[2][self._number])
 
 
 class PerDataset(Mapping[Dataset, Value], Generic[Value]):
-    """A value for each dataset: a read-only mapping over one array."""
+    """A value for each dataset: a read-only mapping backed by one array."""
 
     def __init__(self, graph: RainbowGraph, values: NDArray[Any], show_value: Any) -> None:
         self._graph, self._values, self._show = graph, values, show_value
@@ -387,112 +515,5 @@ class PerDataset(Mapping[Dataset, Value], Generic[Value]):
         )
 
 
-def _assignment(assigned: Any, loaded: Edges, what: str) -> tuple[Sequence[Dataset], Sequence[Any]]:
-    """The datasets in order, and the rainbow or label of each."""
-    if isinstance(assigned, Mapping):
-        names = list(assigned)
-        if loaded.names is not None:
-            missing = next((name for name in loaded.names if name not in assigned), None)
-            if missing is not None:
-                raise InvalidGraph(
-                    f"every dataset needs a {what}, got none for dataset {missing!r}"
-                )
-        return names, list(assigned.values())
-    if isinstance(assigned, str) or not hasattr(assigned, "__len__"):
-        raise InvalidGraph(
-            f"{what}s must be a mapping from datasets or a sequence for datasets 0, 1, 2, …, "
-            f"got {assigned!r}"
-        )
-    places = loaded.names if loaded.names is not None else range(len(assigned))
-    if len(places) != len(assigned):
-        raise InvalidGraph(
-            f"every dataset needs a {what}, got {len(assigned)} {what}s for {len(places)} datasets"
-        )
-    return places, assigned
-
-
 def _with_infinity(steps: NDArray[np.int32]) -> NDArray[np.float64]:
     return np.where(steps == plain.UNREACHED, math.inf, steps)
-
-
-def _positions(loaded: Edges, names: Sequence[Dataset]) -> NDArray[Any]:
-    """The edges as pairs of positions in ``names``; the array itself where it already is that."""
-    if loaded.names is not None and loaded.names is not names:
-        if (
-            isinstance(loaded.names, range)
-            and isinstance(names, list)
-            and names == list(loaded.names)
-        ):
-            return np.asarray(loaded.pairs)
-        place = {name: position for position, name in enumerate(names)}
-        table = np.array([place[name] for name in loaded.names], dtype=np.int64)
-        return table[np.asarray(loaded.pairs, dtype=np.int64)].reshape(-1, 2)
-    if isinstance(loaded.pairs, np.ndarray) and (isinstance(names, range) or loaded.names is names):
-        if loaded.pairs.size:
-            low, high = int(loaded.pairs.min()), int(loaded.pairs.max())
-            if low < 0 or high >= len(names):
-                raise _unknown(low if low < 0 else high, f"the datasets are 0 to {len(names) - 1}")
-        return loaded.pairs
-    place = {name: position for position, name in enumerate(names)}
-    listed = loaded.pairs.tolist() if isinstance(loaded.pairs, np.ndarray) else loaded.pairs
-    try:
-        return np.array([(place[a], place[b]) for a, b in listed], dtype=np.int64).reshape(-1, 2)
-    except (KeyError, TypeError):
-        ends = (end for pair in listed for end in pair)
-        stray = next(e for e in ends if not isinstance(e, Hashable) or e not in place)
-        if not isinstance(stray, Hashable):
-            raise InvalidGraph(f"names of datasets must be hashable, got {stray!r}") from None
-        raise _unknown(stray, "give it a rainbow or leave the edge out") from None
-
-
-def _unknown(name: Any, remedy: str) -> InvalidGraph:
-    return InvalidGraph(
-        f"an edge must join two known datasets, got the unknown dataset {name!r}; {remedy}"
-    )
-
-
-def _number(marks: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
-    """A number for each distinct mark in order of first appearance, and the marks."""
-    if isinstance(marks, np.ndarray) and marks.ndim == 1 and marks.dtype.kind in "iu":
-        low, high = int(marks.min()), int(marks.max())
-        if high - low <= 4 * len(marks):
-            return _number_by_table(marks, low, high)
-        values, first, numbers = np.unique(marks, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        kind = number_type(len(values) - 1)
-        return np.argsort(order).astype(kind)[numbers], values[order].tolist()
-    found: dict[Any, int] = {}
-    try:
-        numbered = [found.setdefault(mark, len(found)) for mark in marks]
-    except TypeError:
-        odd = next(mark for mark in marks if not isinstance(mark, Hashable))
-        raise InvalidGraph(f"labels must be hashable, got {odd!r}") from None
-    return np.array(numbered, dtype=number_type(len(found) - 1)), list(found)
-
-
-def _number_by_table(marks: NDArray[Any], low: int, high: int) -> tuple[NDArray[Any], list[Any]]:
-    """``_number`` for whole numbers that lie close together: no sorting, one block at a time."""
-    first = np.full(high - low + 1, len(marks), dtype=np.int64)
-    starts = range(0, len(marks), _BLOCK)
-    for start in reversed(starts):  # of equal marks the last one written stays: the earliest
-        block = marks[start : start + _BLOCK].astype(np.int64) - low
-        first[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)
-    present = np.flatnonzero(first < len(marks))
-    order = present[np.argsort(first[present])]
-    number = np.zeros(len(first), dtype=number_type(len(order) - 1))
-    number[order] = np.arange(len(order))
-    numbers = np.empty(len(marks), dtype=number.dtype)
-    for start in starts:
-        block = marks[start : start + _BLOCK].astype(np.int64) - low
-        numbers[start : start + _BLOCK] = number[block]
-    return numbers, (order + low).tolist()
-
-
-def _rainbow_of(rainbows: Any, label: Label) -> Sequence[Answer]:
-    try:
-        if not isinstance(rainbows, Mapping) and not 0 <= label < len(rainbows):
-            raise IndexError
-        order: Sequence[Answer] = rainbows[label]
-        return order
-    except (KeyError, IndexError, TypeError):
-        raise InvalidGraph(f"every label needs a rainbow, got none for label {label!r}") from None

@@ -1,8 +1,8 @@
-"""Where to draw the datasets of a graph: the same graph, the same picture.
+"""Where to draw the datasets of a graph: the same graph always gives the same picture.
 
 A layout minimizes *stress*, the sum over pairs of (distance on paper / distance in the graph − 1)²,
-by majorization (Gansner, Koren and North, 2004) from the plane in which the distances show best,
-with no randomness. Components stand in rows, the tallest first.
+by majorization (Gansner, Koren and North, 2004). It starts from the plane that shows the distances
+best and uses no randomness. Components are placed in rows, the tallest first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GOLDEN = math.pi * (3 - math.sqrt(5))  # turns by it never meet
 
 
 def layout(graph: RainbowGraph) -> Floats:
-    """A place (x, y) for each dataset in their order, neighbors about 1 apart.
+    """A position (x, y) for each dataset in order, neighbors about 1 apart.
 
     >>> layout(RainbowGraph([("a", "b")], {"a": ("yes", "no"), "b": ("no", "yes")})).round(6)
     array([[0., 0.],
@@ -47,7 +47,7 @@ def layout(graph: RainbowGraph) -> Floats:
 
 
 def _least_stress(steps: Floats) -> Floats:
-    """Each round solves two linear systems, and can only lower the stress."""
+    """Positions of low stress: each round solves two linear systems and never raises it."""
     from scipy.sparse.linalg import cg
 
     if len(steps) == 1:
@@ -68,7 +68,7 @@ def _least_stress(steps: Floats) -> Floats:
 
 
 def _principal(steps: Floats) -> Floats:
-    """The two leading principal coordinates, nearly: by iteration, for LAPACK may take seconds."""
+    """The two leading principal coordinates, nearly: iterated, since LAPACK may take seconds."""
     squares = steps**2
     across = squares.mean(axis=0)
     products = (across + across[:, None] - squares - across.mean()) / 2
@@ -84,7 +84,7 @@ def _principal(steps: Floats) -> Floats:
 
 
 def _parted(places: Floats) -> Floats:
-    """The places with any two that are too near pushed apart."""
+    """The positions with any two that are too close pushed apart."""
     for _ in range(60):
         lengths = _lengths(places)
         push = np.maximum(_APART - lengths, 0.0) / lengths
@@ -96,7 +96,7 @@ def _parted(places: Floats) -> Floats:
 
 
 def _lengths(places: Floats) -> Floats:
-    """The distance between every two places, never quite 0."""
+    """The distance between every two positions, never quite 0."""
     from scipy.spatial.distance import cdist
 
     return np.maximum(cdist(places, places), 1e-9)
@@ -109,9 +109,9 @@ def _along(forces: Floats, places: Floats) -> Floats:
 
 
 def _turned(places: Floats) -> Floats:
-    """Turned into the smallest upright box, the longer side across, with its corner at (0, 0).
+    """Rotated into the smallest upright box, its longer side across and its corner at (0, 0).
 
-    Of the four ways to mirror it, the one with the first datasets at the left and at the top.
+    Of the four mirror images, the one with the first datasets at the left and at the top.
     """
     centered = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(centered.T @ centered)

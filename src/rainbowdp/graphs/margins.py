@@ -18,8 +18,8 @@ from rainbowdp.graphs.graph import RainbowGraph
 def margins(graph: RainbowGraph) -> Floats:
     """λ: for each dataset and answer the distance to the nearest dataset that prefers it most.
 
-    Columns are in the order of ``graph.answers``; infinite where no dataset in reach does. Cost:
-    one search of the graph for each answer.
+    Columns are in the order of ``graph.answers``; infinite where no such dataset is reachable.
+    Cost: one search of the graph for each answer.
     """
     return with_infinity(whole_margins(graph))
 
@@ -27,12 +27,11 @@ def margins(graph: RainbowGraph) -> Floats:
 def whole_margins(
     graph: RainbowGraph, cut: int | None = None, limit: int | None = None
 ) -> NDArray[Any]:
-    """``margins`` as unsigned numbers: those from ``cut`` on as ``cut``, the infinite ones as the
-    largest number of the type.
+    """``margins`` as unsigned numbers cut off at ``cut``; the type's largest number is infinity.
 
-    Cut margins still change by at most 1 between neighbors, which is all that privacy asks of
-    them. Cost: ``margin_bytes(graph, cut)`` of memory, refused before any work where that is
-    more than ``limit`` (by default half of the machine's), and searches that end at ``cut``.
+    Cut margins still change by at most 1 between neighbors, which is all that privacy asks of them.
+    Cost: ``margin_bytes(graph, cut)`` of memory, refused before any work if that is more than
+    ``limit`` (by default half of the machine's memory), and searches that end at ``cut``.
     """
     needed = margin_bytes(graph, cut)
     allowed = limit if limit is not None else half_of_memory()
@@ -54,14 +53,14 @@ def margin_bytes(graph: RainbowGraph, cut: int | None = None) -> int:
 
 
 def _farthest(graph: RainbowGraph, cut: int | None) -> int:
-    """``cut``, or a number that no distance reaches where that is less."""
+    """``cut``, or a number that no distance reaches if that is less."""
     if cut is not None and cut < 1:
-        raise RainbowError(f"margins must be cut at 1 or more, got cut={cut}")
+        raise RainbowError(f"cut must be at least 1, got cut={cut}")
     return len(graph) if cut is None else min(cut, len(graph))
 
 
 def half_of_memory() -> int:
-    """Half of the machine's memory in bytes: what a table may take unless told otherwise."""
+    """Half of the machine's memory in bytes: the default limit for a table of margins."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, ValueError):  # a system that does not say
@@ -69,5 +68,5 @@ def half_of_memory() -> int:
 
 
 def with_infinity(whole: NDArray[Any]) -> Floats:
-    """Margins in which the largest number of the type is infinity."""
+    """Margins as floats, with infinity for the largest number of the type."""
     return np.where(whole == np.iinfo(whole.dtype).max, math.inf, whole)

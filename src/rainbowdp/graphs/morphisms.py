@@ -1,7 +1,7 @@
-"""Maps between rainbow graphs that never tear neighbors apart.
+"""Maps between rainbow graphs that keep neighbors together.
 
-A morphism sends neighbors to neighbors or to one and the same dataset. Whatever is private on
-its target is therefore private on its source when pulled back: ``mechanism.pullback(morphism)``.
+A morphism sends neighbors to neighbors or to the same dataset. So whatever is private on its target
+is private on its source when pulled back: ``mechanism.pullback(morphism)``.
 """
 
 from __future__ import annotations
@@ -20,15 +20,29 @@ from rainbowdp.graphs.graph import RainbowGraph
 
 
 class Morphism:
-    """A checked morphism from ``source`` to ``target``.
+    """A morphism from ``source`` to ``target``, checked on every edge.
 
-    ``image`` gives the target dataset of each source dataset, as a mapping or a function.
-    Raises ``NotAMorphism`` with the edge that is torn. Cost: O(edges log edges).
+    Cost: O(edges log edges).
 
+    Parameters
+    ----------
+    source, target
+        The two graphs.
+    image
+        The target dataset of each source dataset, as a mapping or a function.
+
+    Raises
+    ------
+    NotAMorphism
+        If neighbors are sent to datasets that are not neighbors; the message names the edge.
+
+    Examples
+    --------
     >>> path = RainbowGraph([(0, 1), (1, 2)], [("y", "n"), ("y", "n"), ("n", "y")])
     >>> short = RainbowGraph([(0, 1)], [("y", "n"), ("n", "y")])
     >>> Morphism(path, short, {0: 0, 1: 0, 2: 1}).preserves_rainbows
     True
+
     """
 
     def __init__(
@@ -45,13 +59,13 @@ class Morphism:
         positions = np.asarray(positions)
         if positions.shape != (len(source),) or positions.dtype.kind not in "iu":
             raise NotAMorphism(
-                f"a morphism needs a whole number for each of the {len(source)} datasets, "
-                f"got an array of {positions.dtype} and shape {positions.shape}"
+                f"positions must be one whole number for each of the {len(source)} datasets, "
+                f"got an array of {positions.dtype} of shape {positions.shape}"
             )
         wrong = (positions < 0) | (positions >= len(target))
         if wrong.any():
             raise NotAMorphism(
-                f"a morphism must point at places 0 to {len(target) - 1} of its target, "
+                f"positions must be from 0 to {len(target) - 1}, those of the target, "
                 f"got {positions[wrong][0]}"
             )
         positions = positions.astype(number_type(len(target) - 1))
@@ -59,15 +73,29 @@ class Morphism:
         torn = _torn_edge(source, target, positions)
         if torn is not None:
             raise NotAMorphism(
-                "a morphism must send neighbors to neighbors or to one dataset, got "
-                f"{torn[0]!r} ~ {torn[1]!r} sent to {self[torn[0]]!r} and {self[torn[1]]!r}"
+                f"this map is no morphism: it sends the neighbors {torn[0]!r} and {torn[1]!r} to "
+                f"{self[torn[0]]!r} and {self[torn[1]]!r}, which are not neighbors"
             )
 
     @classmethod
     def from_positions(
         cls, source: RainbowGraph, target: RainbowGraph, positions: NDArray[Any]
     ) -> Morphism:
-        """The morphism that sends the dataset at place i to the one at place ``positions[i]``."""
+        """The morphism that sends the dataset at index i to the one at index ``positions[i]``.
+
+        Parameters
+        ----------
+        source, target
+            The two graphs.
+        positions
+            An index in ``target.datasets`` for each dataset of ``source``.
+
+        Returns
+        -------
+        Morphism
+            The morphism, checked.
+
+        """
         self = cls.__new__(cls)
         self._fill(source, target, positions)
         return self
@@ -84,7 +112,7 @@ class Morphism:
         return self.recolored() is None
 
     def recolored(self) -> Dataset | None:
-        """A dataset whose rainbow differs from its image's, if there is one."""
+        """A dataset whose rainbow differs from its image's, or None."""
         numbers = self.source.region_numbers
         images = self.target.region_numbers[self.positions]
         ours, theirs = list(self.source.regions.values()), list(self.target.regions.values())
@@ -96,7 +124,25 @@ class Morphism:
 
 
 def boundary_morphism(graph: RainbowGraph) -> Morphism:
-    """The rainbow-preserving morphism d ↦ (region, depth) onto the boundary graph."""
+    """The rainbow-preserving morphism d ↦ (region, depth) onto the boundary graph.
+
+    Parameters
+    ----------
+    graph
+        A rainbow graph.
+
+    Returns
+    -------
+    Morphism
+        The morphism from ``graph`` to ``graph.boundary_graph()``.
+
+    Examples
+    --------
+    >>> graph = RainbowGraph([(0, 1), (1, 2)], [("y", "n"), ("y", "n"), ("n", "y")])
+    >>> boundary_morphism(graph)[0]
+    (('y', 'n'), 1)
+
+    """
     target = graph.boundary_graph()
     numbers = graph.region_numbers
     first = np.searchsorted(target.region_numbers, np.arange(len(graph.regions)))
@@ -112,9 +158,7 @@ def _lookup(image: Mapping[Dataset, Dataset]) -> Callable[[Dataset], Dataset]:
         try:
             return image[dataset]
         except KeyError:
-            raise NotAMorphism(
-                f"a morphism must have an image for every dataset, got none for {dataset!r}"
-            ) from None
+            raise NotAMorphism(f"image has no entry for dataset {dataset!r}") from None
 
     return where
 

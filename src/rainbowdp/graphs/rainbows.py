@@ -1,11 +1,11 @@
-"""Preference orders and what it means to be better.
+"""Preference orders, and what it means for one distribution to be better than another.
 
 A *rainbow* lists all answers, most preferred first. Two distributions written in one rainbow's
 order are compared by their prefix sums:
 
-* dominance: every prefix sum at least as large (a partial order);
+* dominance: every prefix sum is at least as large (a partial order);
 * lexicographic: the first prefix sum that differs is larger (a total order, implied by dominance);
-* utility: the larger expected worth, for a worth that never rises along the rainbow.
+* utility: the expected worth is larger, for a worth that never rises along the rainbow.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Verdict: TypeAlias = Literal["equal", "dominates", "dominated", "incomparable"]
 
 
 def as_rainbow(order: Iterable[Answer], answers: Sequence[Answer] | None = None) -> Rainbow:
-    """``order`` as a tuple, checked to be a permutation of ``answers`` (or free of repeats).
+    """``order`` as a tuple, checked to be a permutation of ``answers`` (or to have no repeats).
 
     >>> as_rainbow(["blue", "red"], answers=["red", "blue"])
     ('blue', 'red')
@@ -40,7 +40,7 @@ def as_rainbow(order: Iterable[Answer], answers: Sequence[Answer] | None = None)
         )
     rainbow = tuple(order)
     if not rainbow:
-        raise InvalidRainbow("a rainbow must list at least one answer, got an empty one")
+        raise InvalidRainbow("a rainbow must list at least one answer, got none")
     try:
         known = set(rainbow)
     except TypeError:
@@ -70,7 +70,7 @@ def show(rainbow: Iterable[Answer]) -> str:
 
 
 def in_order(condition: Any, rainbow: Rainbow) -> tuple[Fraction, ...]:
-    """A distribution over the answers of ``rainbow`` in its order, from a mapping or a sequence."""
+    """A distribution in the order of ``rainbow``, from a mapping or a sequence."""
     if isinstance(condition, Mapping):
         unknown = next((answer for answer in condition if answer not in rainbow), None)
         if unknown is not None:
@@ -114,7 +114,7 @@ def compare_rows(a: Floats, b: Floats, order: Order = "dominance") -> NDArray[np
 
 
 def verdict(better: bool, worse: bool) -> Verdict:
-    """What it means for the first of two to be somewhere better, somewhere worse."""
+    """The relation of the first to the second, given where the first is better and where worse."""
     if better and worse:
         return "incomparable"
     if better:
@@ -126,12 +126,26 @@ def verdict(better: bool, worse: bool) -> Verdict:
 class Utility:
     """An order-reasonable utility U = Σ_d E[u_d(answer)].
 
-    Either ``places``: the worth of the first, second, … choice, the same for every dataset; or
-    ``worth(dataset, answer)``. Worth must never rise along a rainbow, so that a mechanism that
-    dominates another never has less utility.
+    Worth must never rise along a rainbow; then a mechanism that dominates another never has less
+    utility.
 
+    Parameters
+    ----------
+    worth
+        A function ``worth(dataset, answer)``.
+    places
+        Instead of it: the worth of the first, second, … choice, the same for every dataset.
+
+    Raises
+    ------
+    RainbowError
+        If both or neither are given, or a worth rises from one choice to the next.
+
+    Examples
+    --------
     >>> Utility(places=(1, 0, 0)).places              # the chance of the first choice
     (1.0, 0.0, 0.0)
+
     """
 
     places: tuple[float, ...] | None = None
@@ -145,7 +159,7 @@ class Utility:
     ) -> None:
         if (worth is None) == (places is None):
             raise RainbowError(
-                "a utility needs either a worth(dataset, answer) or places, got both or none"
+                "a utility is either a function worth(dataset, answer) or places; give one of them"
             )
         if places is not None:
             places = check_worths(places, "places")
@@ -153,7 +167,21 @@ class Utility:
         object.__setattr__(self, "places", places)
 
     def worths(self, dataset: Dataset, rainbow: Rainbow) -> tuple[float, ...]:
-        """The worth of each answer of ``rainbow`` in its order."""
+        """The worth of each answer of ``rainbow``, in its order.
+
+        Parameters
+        ----------
+        dataset
+            The dataset whose answers are valued.
+        rainbow
+            Its preference order.
+
+        Returns
+        -------
+        tuple of float
+            The worths, which never rise.
+
+        """
         if self.places is not None:
             if len(self.places) != len(rainbow):
                 raise RainbowError(
@@ -166,7 +194,7 @@ class Utility:
 
 
 def check_worths(worths: Sequence[float], where: str) -> tuple[float, ...]:
-    """Worths of answers in preference order, or the reason they are not order reasonable."""
+    """The worths of answers in preference order; raises if they are not order-reasonable."""
     try:
         worths = [float(worth) for worth in worths]
     except (TypeError, ValueError):
@@ -175,7 +203,6 @@ def check_worths(worths: Sequence[float], where: str) -> tuple[float, ...]:
         raise RainbowError(f"worths must be finite, got {tuple(worths)} for {where}")
     if any(second > first for first, second in itertools.pairwise(worths)):
         raise RainbowError(
-            f"worth must never rise from a preferred answer to the next, "
-            f"got {tuple(worths)} for {where}"
+            f"worth must never rise from one choice to the next, got {tuple(worths)} for {where}"
         )
     return tuple(worths)

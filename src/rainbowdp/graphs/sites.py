@@ -1,8 +1,8 @@
-"""Which of given sites is nearest: regions of a map, and what each of them prefers.
+"""The nearest of given sites: regions of a map, and what each of them prefers.
 
-A site is a node. Every node belongs to the nearest site's region, a tie to the site listed first.
-The rainbow of a region is its own site first, then the others by their distance from it. A node
-that no site reaches is infinitely far from all of them, so that it goes to the first.
+A site is a node. Every node belongs to the region of its nearest site, and a tie goes to the site
+listed first. The rainbow of a region is its own site first, then the others by their distance from
+it. A node that no site reaches is infinitely far from all of them, so it goes to the first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,20 @@ _UNCLAIMED = np.uint32(0xFFFFFFFF)
 
 @dataclass(frozen=True, eq=False)
 class NearestSites:
-    """The nearest site of each node, as a number in ``names``, and how far it is."""
+    """The nearest site of each node; made by ``rb.nearest_sites``.
+
+    Attributes
+    ----------
+    names
+        The names of the sites.
+    numbers
+        For each node the index of its nearest site in ``names``.
+    distances
+        For each node the distance to that site, infinite if it reaches none.
+    rainbows
+        For each site the order of all sites by their distance from it.
+
+    """
 
     names: tuple[Answer, ...]
     numbers: NDArray[np.uint32]
@@ -43,7 +56,7 @@ class NearestSites:
 
     @property
     def unreached(self) -> int:
-        """How many nodes no site reaches."""
+        """The number of nodes that no site reaches."""
         return int(np.isinf(self.distances).sum())
 
 
@@ -56,11 +69,31 @@ def nearest_sites(
 ) -> NearestSites:
     """Label every node by its nearest site, and give every site its rainbow.
 
-    ``sites`` are nodes, or names with their nodes: ``{"Bellevue": 17, "Mount Sinai": 5000}``. A
-    distance counts edges, or with ``weighted`` adds up their weights, which a file or a SciPy
-    matrix brings. ``progress`` is called with numbers from 0 to 1. Cost: one search of the graph,
-    and one more for each site.
+    Cost: one search of the graph, and one more for each site.
 
+    Parameters
+    ----------
+    edges
+        The edges in any form that ``RainbowGraph`` takes.
+    sites
+        Nodes, or names with their nodes: ``{"Bellevue": 17, "Mount Sinai": 5000}``.
+    weighted
+        Add up the weights of edges, which a file or a SciPy matrix has, instead of counting edges.
+    progress
+        Called with numbers from 0 to 1.
+
+    Returns
+    -------
+    NearestSites
+        Labels, names and rainbows for ``RainbowGraph``.
+
+    Raises
+    ------
+    InvalidGraph
+        If a site is not a node, is listed twice, or weights are asked for and missing.
+
+    Examples
+    --------
     >>> from rainbowdp import RainbowGraph
     >>> roads = [(0, 1), (1, 2), (2, 3), (3, 4)]
     >>> near = nearest_sites(roads, {"north": 0, "south": 4})
@@ -68,6 +101,7 @@ def nearest_sites(
     ['north', 'north', 'north', 'south', 'south']
     >>> RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
     RainbowGraph(5 datasets, 4 edges, 2 regions, 2 answers)
+
     """
     graph = placed(edges)
     nodes = list(sites.values()) if isinstance(sites, Mapping) else list(sites)
@@ -91,7 +125,7 @@ def nearest_sites(
 
 def _places_of(graph: Edges, nodes: Sequence[Dataset]) -> list[int]:
     if not nodes:
-        raise InvalidGraph("a map needs at least one site, got none")
+        raise InvalidGraph("nearest_sites needs at least one site, got none")
     names = graph.names
     assert names is not None
     if isinstance(names, range | Ids):
@@ -102,10 +136,10 @@ def _places_of(graph: Edges, nodes: Sequence[Dataset]) -> list[int]:
     places = [place for place in found if place is not None]
     if len(places) < len(nodes):
         stray = nodes[found.index(None)]
-        raise InvalidGraph(f"a site must be a node of the graph, got {stray!r}")
+        raise InvalidGraph(f"the site {stray!r} is not a node of the graph")
     if len(set(places)) < len(places):
         twice = next(node for node in nodes if nodes.count(node) > 1)
-        raise InvalidGraph(f"sites must be different nodes, got {twice!r} twice")
+        raise InvalidGraph(f"the sites list the node {twice!r} twice; list it once")
     return places
 
 
@@ -116,15 +150,16 @@ def _is_whole(value: Any) -> bool:
 def _checked_lengths(weights: NDArray[Any] | None) -> Floats:
     if weights is None:
         raise InvalidGraph(
-            "weighted distances need weights, got edges without; read them from a file or a matrix"
+            "weighted=True needs edges with weights, and these have none; read them from a file "
+            "with weight=, or give a SciPy matrix"
         )
     if weights.dtype.kind not in "iuf" or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise InvalidGraph("weights must be finite numbers from 0, got others")
+        raise InvalidGraph("the weights of edges must be finite numbers from 0, but some are not")
     return weights.astype(np.float64)
 
 
 class _Roads:
-    """Edges in both directions, in compressed rows; parallel ones stay side by side."""
+    """Edges in both directions, in compressed rows; parallel edges are kept side by side."""
 
     def __init__(self, graph: Edges, weighted: bool) -> None:
         from scipy import sparse
@@ -145,7 +180,7 @@ class _Roads:
         self.matrix = sparse.csr_array((lengths, targets, incidence.indptr), shape=(size, size))
 
     def distances(self, places: Sequence[int]) -> Floats:
-        """From each node to the nearest of ``places``, infinite where there is no way."""
+        """The distance from each node to the nearest of ``places``, infinite if it reaches none."""
         from scipy.sparse.csgraph import dijkstra
 
         found: Floats = dijkstra(self.matrix, indices=list(places), min_only=True)
@@ -154,9 +189,9 @@ class _Roads:
     def claims(self, distances: Floats, places: Sequence[int]) -> NDArray[np.uint32]:
         """For each node the first of ``places`` that is as near as any.
 
-        An edge u → v is *tight* when it is the end of a shortest way to v. Who reaches v over
-        tight edges is nearest to it, so the places claim what they reach, the first one first:
-        a node claimed before closes no way, for whoever passes it has lost the nodes behind it too.
+        An edge u → v is *tight* when it is the end of a shortest way to v. Whichever place reaches
+        v over tight edges is nearest to it, so each place in turn claims what it reaches. A node
+        claimed earlier closes no way: whichever place passes it has lost the nodes behind it too.
         """
         starts, targets, lengths = self.matrix.indptr, self.matrix.indices, self.matrix.data
         tight = np.repeat(distances, np.diff(starts)) + lengths == distances[targets]

@@ -1,1 +1,1 @@
-"""What is promised between neighboring datasets."""
+"""Guarantees: what a mechanism promises between neighboring datasets."""

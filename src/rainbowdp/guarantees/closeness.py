@@ -1,11 +1,14 @@
-"""Whether rows keep a guarantee, in integers and fractions: what every proof rests on.
+"""Check in integers and fractions whether rows keep a guarantee; every proof rests on this.
 
-Nothing here knows how rows were made. A guarantee is turned into lines (ratio, slack) that mean
+Nothing here knows how the rows were made. (ε,δ) and a polygon become lines (ratio, slack) that mean
 
     Σ_v max(0, P_v − ratio·Q_v) ≤ slack·total,   and the same with P and Q exchanged,
 
-which covers all sets of answers at once (the sum is attained by the set of its positive terms).
+which covers all sets of answers at once: the sum is attained by the set of its positive terms.
 For (ε,δ) the ratio is a lower bound on e^ε from its power series, summed in integers.
+
+A Gaussian guarantee has no lines. There the sets that matter are the answers with the largest
+P_v/Q_v, as many as there are: at each of them the curve itself is bounded from below in balls.
 """
 
 from __future__ import annotations
@@ -13,33 +16,53 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from rainbowdp.aliases import Weights
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.guarantees.dp import DP, Guarantee
-from rainbowdp.guarantees.gaussian import GaussianDP, lower_tail, score
-from rainbowdp.guarantees.polygons import safe_curve
+from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.numeric.quantity import ball, precision
 
 Lines: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
-Promise: TypeAlias = tuple[tuple[int, int, int], ...]  # bottom·P − top·Q sums to limit at most
 
 BITS = 192  # of the lower bound on e^ε: finer than any builder's
 
 
+@dataclass(frozen=True)
+class LinePromise:
+    """Conditions (top, bottom, limit): bottom·P − top·Q sums to limit at most, both ways."""
+
+    conditions: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class GaussianPromise:
+    """P(S) ≤ Φ(Φ⁻¹(Q(S)) + μ) for every set S of answers, both ways."""
+
+    mu: Fraction
+
+
+Promise: TypeAlias = LinePromise | GaussianPromise
+
+
 def promise_of(guarantee: Guarantee, total: int) -> Promise:
-    """The guarantee for rows of weight ``total`` as conditions on integers."""
-    return tuple(
-        (ratio.numerator, ratio.denominator, math.floor(ratio.denominator * slack * total))
-        for ratio, slack in lines_of(guarantee)
+    """The guarantee for rows of weight ``total``, ready to be held against pairs of them."""
+    if isinstance(guarantee, GaussianDP):
+        return GaussianPromise(guarantee.exact_mu)
+    return LinePromise(
+        tuple(
+            (ratio.numerator, ratio.denominator, math.floor(ratio.denominator * slack * total))
+            for ratio, slack in lines_of(guarantee)
+        )
     )
 
 
 def lines_of(guarantee: Guarantee) -> Lines:
-    """The guarantee as rational pairs (ratio, slack), each on the safe side."""
+    """(ε,δ) or a polygon as rational pairs (ratio, slack), each on the safe side."""
     if isinstance(guarantee, DP):
         if guarantee.exact_ratio is not None:
             ratio = guarantee.exact_ratio
@@ -49,8 +72,6 @@ def lines_of(guarantee: Guarantee) -> Lines:
         return ((ratio, guarantee.exact_delta),)
     if isinstance(guarantee, TradeOff):
         return _steep_lines(guarantee)
-    if isinstance(guarantee, GaussianDP):
-        return _gaussian_lines(guarantee)
     raise InvalidMechanism(f"a proof needs DP, GaussianDP or TradeOff, got {guarantee!r}")
 
 
@@ -75,17 +96,55 @@ def exp_below(x: Fraction) -> Fraction:
 
 def first_violation(promise: Promise, p: Weights, q: Weights) -> str | None:
     """Why two rows are not close, or None: both directions, all sets, exactly."""
+    if isinstance(promise, GaussianPromise):
+        return _above_the_curve(promise.mu, p, q)
     for more, less in ((p, q), (q, p)):
-        for top, bottom, limit in promise:
+        for top, bottom, limit in promise.conditions:
             excess = sum(max(0, bottom * a - top * b) for a, b in zip(more, less, strict=True))
             if excess > limit:
                 over = float(Fraction(excess - limit, bottom * sum(p)))
-                return f"{more} beside {less} exceeds by {over:.3g}"
+                return f"{more} beside {less} exceeds the guarantee by {over:.3g}"
     return None
 
 
+def _above_the_curve(mu: Fraction, p: Weights, q: Weights) -> str | None:
+    """Why P(S) ≤ φ(Q(S)) is not proved for some set S, with φ(s) = Φ(Φ⁻¹(s) + μ), or None.
+
+    By Neyman and Pearson no set of level Q(S) has more power P(S) than the polygon through the
+    points of the sets {v : P_v/Q_v ≥ x}. φ is concave, so where it is at or above the corners of
+    the polygon it is above the polygon. φ(1 − φ(s)) = 1 − s turns this into Q(S) ≤ φ(P(S)), so one
+    direction is both (``docs/theory.md``). Where the balls leave a corner open it is refused.
+    """
+    total, level, power = sum(p), 0, 0
+    pairs = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
+    for a, b in sorted(pairs, key=lambda pair: -_share(*pair)):
+        level, power = level + b, power + a
+        if power <= level:  # μ ≥ 0
+            continue
+        if not 0 < level < total or not _allows(mu, Fraction(level, total), Fraction(power, total)):
+            grows = f"{level / total:.6g} grows to {power / total:.6g}"
+            return f"{p} beside {q} exceeds the guarantee: {grows}"
+    return None
+
+
+def _share(a: int, b: int) -> Fraction:
+    """a/(a + b), which orders pairs as a/b does and is 1 where b is 0."""
+    return Fraction(a, a + b)
+
+
+def _allows(mu: Fraction, level: Fraction, power: Fraction) -> bool:
+    """Whether power ≤ Φ(Φ⁻¹(level) + μ) is certain, to many more places than a weight has.
+
+    Φ(z) = erfc(−z/√2)/2, so with z = Φ⁻¹(level) + μ the argument is erfc⁻¹(2·level) − μ/√2.
+    """
+    bits = BITS + max(level.denominator, power.denominator).bit_length()
+    with precision(bits):
+        argument = ball(2 * level).erfcinv() - ball(mu) / ball(Fraction(2)).sqrt()
+        return bool(ball(2 * power) <= argument.erfc())
+
+
 def check_rows(rows: Iterable[Weights]) -> int:
-    """The common total of all rows; refuses weights that are not integers from 0."""
+    """The common total of all rows; raises if a weight is not an integer from 0."""
     total: int | None = None
     for row in rows:
         if any(type(weight) is not int or weight < 0 for weight in row):
@@ -93,12 +152,12 @@ def check_rows(rows: Iterable[Weights]) -> int:
         if total is None:
             total = sum(row)
         if sum(row) != total or total <= 0:
-            raise InvalidMechanism(f"all rows must have one positive total, got {row}")
+            raise InvalidMechanism(f"all rows must have the same positive total, got {row}")
     return total if total is not None else 1
 
 
 def demand(promise: Promise, p: Weights, q: Weights, where: str) -> None:
-    """Refuse two rows that are not close; ``where`` names them in the error."""
+    """Raise unless two rows are close; ``where`` names them in the message."""
     fault = first_violation(promise, p, q)
     if fault is not None:
         raise InvalidMechanism(f"neighboring rows must be close, but in {where} {fault}")
@@ -111,17 +170,3 @@ def _steep_lines(curve: TradeOff) -> Lines:
         if slope >= 1:
             lines.append((slope, 1 - y0 - slope * x0))
     return tuple(lines)
-
-
-def _gaussian_lines(guarantee: GaussianDP) -> Lines:
-    """The lines of a polygon that is checked, knot by knot, to lie above the trade-off curve.
-
-    The curve is convex, so a polygon with its knots above the curve is above it everywhere, and
-    rows that keep the polygon keep the guarantee.
-    """
-    curve = safe_curve(guarantee)
-    for x, y in curve.knots[1:-1]:
-        with precision(256):
-            if not lower_tail(-(score(x) + ball(guarantee.exact_mu))) <= ball(y):
-                raise InvalidMechanism(f"a knot of the polygon lies below the curve: {float(x)}")
-    return _steep_lines(curve)

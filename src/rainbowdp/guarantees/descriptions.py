@@ -1,8 +1,10 @@
-"""A guarantee as JSON and back: one form for files, ledgers, the command line and the studio."""
+"""Guarantees to JSON and back: one form for files, ledgers, the command line and the studio."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from rainbowdp.errors import InvalidGuarantee
@@ -10,9 +12,13 @@ from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.trade_off import TradeOff
 
+MOST_EPSILON = 3
+MOST_DELTA = Fraction(1, 10_000)
+_MOST_GUESS = 1 / (1 + math.exp(-MOST_EPSILON))
+
 
 def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:
-    """A guarantee with its exact numbers as text.
+    """The guarantee as a dictionary, with its exact numbers as strings.
 
     >>> describe_guarantee(DP.from_ratio(6, 5))
     {'kind': 'dp', 'ratio': '6/5', 'delta': '0'}
@@ -27,8 +33,35 @@ def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:
     if isinstance(guarantee, TradeOff):
         return {"kind": "trade-off", "knots": [[str(x), str(y)] for x, y in guarantee.knots]}
     raise InvalidGuarantee(
-        f"only DP, GaussianDP and TradeOff can be written down, got {type(guarantee).__name__}"
+        f"a guarantee must be DP, GaussianDP or TradeOff here, got {type(guarantee).__name__}"
     )
+
+
+def warning_about(guarantee: Guarantee, about: str = "one record") -> str | None:
+    """Why a guarantee protects little, as a sentence with its remedy; None where it protects.
+
+    A μ or another curve counts as ε = 3 where it lets as good a guess through.
+
+    >>> warning_about(DP(3)) is None, warning_about(GaussianDP(3)) is None
+    (True, True)
+    """
+    found = []
+    if isinstance(guarantee, DP):
+        weak, delta = guarantee.epsilon > MOST_EPSILON, guarantee.exact_delta
+        least = "an ε of at most 3"
+    else:
+        weak, delta = guarantee.best_guess() > _MOST_GUESS, Fraction(0)
+        least = "a stronger one, such as μ = 1"
+    if weak and delta < 1:
+        found.append(
+            f"{guarantee} protects little: {guarantee.in_words(about)}. Choose {least} if you can."
+        )
+    if delta > MOST_DELTA:
+        found.append(
+            f"This promise may fail altogether with a chance of δ = {float(delta):.12g}. Choose a "
+            "δ far below 1 in the number of people; 0 is best."
+        )
+    return " ".join(found) or None
 
 
 def restore_guarantee(description: Mapping[str, Any]) -> Guarantee:
@@ -48,5 +81,5 @@ def restore_guarantee(description: Mapping[str, Any]) -> Guarantee:
     if kind == "dp" and keys == {"epsilon", "delta"}:
         return DP(given["epsilon"], given["delta"])
     raise InvalidGuarantee(
-        f"a guarantee must be described as dp, gaussian or trade-off, got {description}"
+        f"a description of a guarantee must be of kind dp, gaussian or trade-off, got {description}"
     )

@@ -1,10 +1,10 @@
-"""What is promised between neighboring datasets.
+"""Guarantees as trade-off curves, and (ε,δ)-differential privacy.
 
-A guarantee is a trade-off curve f: whoever guesses which of two neighboring datasets an answer
-came from, with false alarms at rate x, misses at a rate of at least f(x). Here it is kept as
-φ(s) = 1 − f(s), concave and increasing, because of what φ does to a mechanism: if an answer set
-has probability s on a dataset, it has at most φ(s) on a neighbor, and the best distribution one
-step deeper has prefix sums φ(s_1), …, φ(s_q). See ``docs/theory.md`` for the proofs.
+A guarantee is a trade-off curve f: any test that guesses which of two neighboring datasets an
+answer came from, with false alarms at rate x, misses at a rate of at least f(x). The code keeps
+φ(s) = 1 − f(s), which is concave and increasing, because of what φ does to a mechanism: if a set
+of answers has probability s on a dataset, it has at most φ(s) on a neighbor, and the best
+distribution one step deeper has prefix sums φ(s_1), …, φ(s_q). ``docs/theory.md`` has the proofs.
 
 ======================  ==========================================================
 ``step(s)``             φ(s)
@@ -12,6 +12,7 @@ step deeper has prefix sums φ(s_1), …, φ(s_q). See ``docs/theory.md`` for th
 ``ungrow(s, depth)``    the least prefix sum that grows to ``s``
 ``rows(row, depth)``    the best distribution ``depth`` steps away from ``row``
 ``excess(p, q)``        how far two distributions are from being close
+``best_guess()``        how often telling two neighbors apart can succeed
 ======================  ==========================================================
 """
 
@@ -33,6 +34,7 @@ from rainbowdp.aliases import Floats
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidDistribution, InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line, advance, rows
+from rainbowdp.guarantees.worth import guess_in_words
 from rainbowdp.numeric.quantity import (
     Number,
     ball,
@@ -57,16 +59,17 @@ FloatOrArray: TypeAlias = Any  # a float for scalar input, otherwise an array
 class Excess(float):
     """By how much two distributions break a guarantee: 0.0 when they are close.
 
-    The number is max over sets S of answers, in both directions, of P(S) − φ(Q(S)); for
-    (ε,δ) this is P(S) − e^ε·Q(S) − δ. ``answers`` are the positions in the set that attains it,
-    and ``first`` says whether the first distribution is the one with too much mass there.
+    The number is the largest P(S) − φ(Q(S)) over all sets S of answers and both directions; for
+    (ε,δ) that is P(S) − e^ε·Q(S) − δ. ``answers`` are the indices of the answers in the set that
+    attains it, and ``first`` says whether the first distribution is the one with too much mass
+    there.
     """
 
     answers: tuple[int, ...]
     first: bool
 
     def __new__(cls, value: float, answers: Iterable[int] = (), first: bool = True) -> Excess:
-        """Make the number ``value`` with its proof."""
+        """The number ``value`` together with the set that proves it."""
         self = super().__new__(cls, value)
         self.answers = tuple(int(a) for a in answers)
         self.first = first
@@ -83,16 +86,16 @@ class Guarantee(ABC):
 
     @abstractmethod
     def _advance(self, s: Floats, r: Floats, depth: Floats) -> tuple[Floats, Floats]:
-        """(φ^depth(s), 1 − φ^depth(s)) where r = 1 − s; arrays of one shape."""
+        """(φ^depth(s), 1 − φ^depth(s)) where r = 1 − s; all arrays have the same shape."""
 
     @abstractmethod
     def _rows(self, row: Sequence[Fraction], depths: Floats) -> Floats:
-        """The rows at finite whole ``depths``, entries right to 1e-12 relatively."""
+        """The rows at finite whole ``depths``, each entry right to a relative 1e-12."""
 
     @property
     @abstractmethod
     def moves(self) -> bool:
-        """Whether φ is anything but the identity."""
+        """Whether φ differs from the identity."""
 
     @property
     @abstractmethod
@@ -100,36 +103,64 @@ class Guarantee(ABC):
         """Whether φ(0) > 0."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Only what the guarantee was made of; the rest is found again."""
+        """Pickle only the defining parameters; everything else is computed again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
         level = np.linspace(0.0, 1.0, 65)
         points = zip(level.tolist(), (1.0 - self.step(level)).tolist(), strict=True)
-        return cards.card(self, cards.curve(points), "misses by false alarms")
+        return cards.card(
+            self, cards.curve(points), f"misses by false alarms; {self.in_words('one change')}"
+        )
 
     @abstractmethod
     def _violations(
         self, p: Floats, q: Floats, rounding: float
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Max over S of p(S) − φ(q(S)), zero within rounding, and that set, for each pair."""
+        """For each pair the largest p(S) − φ(q(S)), zero within rounding, and the set S."""
 
     def step(self, s: ArrayLike) -> FloatOrArray:
         """φ(s): the largest probability that a set of probability ``s`` may have on a neighbor.
 
+        Parameters
+        ----------
+        s
+            A prefix sum in [0, 1], or an array of them.
+
+        Returns
+        -------
+        float or array
+            φ(s), of the shape of ``s``.
+
+        Examples
+        --------
         >>> DP.from_ratio(2, 1).step([0.25, 0.5])
         array([0.5 , 0.75])
+
         """
         return self.grow(s, 1)
 
     def grow(self, s: ArrayLike, depth: ArrayLike) -> FloatOrArray:
         """φ applied ``depth`` times to the prefix sums ``s``, in closed form.
 
-        Both arguments broadcast; ``depth`` holds whole numbers from 0 or infinity, for which
-        the limit is returned. Cost: a few operations an entry, whatever the depth.
+        Parameters
+        ----------
+        s
+            A prefix sum in [0, 1], or an array of them.
+        depth
+            A whole number from 0, infinity (for the limit), or an array of these. Broadcasts with
+            ``s``.
 
+        Returns
+        -------
+        float or array
+            The grown prefix sums. Cost: a few operations per entry, whatever the depth.
+
+        Examples
+        --------
         >>> DP.from_ratio(2, 1).grow(0.25, [0, 1, 2, 1_000_000])
         array([0.25, 0.5 , 0.75, 1.  ])
+
         """
         prefix, depths, scalar = _prefix_and_depth(s, depth)
         grown, _ = self._advance(prefix, 1.0 - prefix, depths)
@@ -138,27 +169,61 @@ class Guarantee(ABC):
     def ungrow(self, s: ArrayLike, depth: ArrayLike) -> FloatOrArray:
         """The least u with ``grow(u, depth) >= s``: the generalized inverse of ``grow``.
 
-        A trade-off curve that is its own inverse makes this 1 − grow(1 − s, depth).
+        Because a trade-off curve is its own inverse, this is 1 − grow(1 − s, depth).
 
+        Parameters
+        ----------
+        s
+            A prefix sum in [0, 1], or an array of them.
+        depth
+            A whole number from 0, infinity, or an array of these. Broadcasts with ``s``.
+
+        Returns
+        -------
+        float or array
+            The least prefix sums that grow to ``s``.
+
+        Examples
+        --------
         >>> DP.from_ratio(2, 1).ungrow([0.75, 1.0], 2)
         array([0.25, 1.  ])
+
         """
         prefix, depths, scalar = _prefix_and_depth(s, depth)
         _, shrunk = self._advance(1.0 - prefix, prefix, depths)
         return shrunk.item() if scalar else shrunk
 
     def rows(self, row: Sequence[Number] | NDArray[Any], depth: ArrayLike) -> Floats:
-        """The greatest distribution that may stand ``depth`` steps away from ``row``.
+        """The greatest distribution that the guarantee allows ``depth`` steps away from ``row``.
 
-        ``row`` is in preference order, most preferred first, and so is the result, with one
-        row more for each depth. Greatest is meant in the dominance order: no distribution
-        reachable under the guarantee has a larger prefix sum anywhere (theory, Theorem 2).
-        Every entry above 1e-300 is right to a relative error of 1e-12.
+        Greatest in the dominance order: no distribution reachable under the guarantee has a larger
+        prefix sum anywhere (theory, Theorem 2).
 
+        Parameters
+        ----------
+        row
+            Probabilities in preference order, most preferred first.
+        depth
+            A whole number from 0, infinity, or an array of these.
+
+        Returns
+        -------
+        array
+            A row for each depth, in preference order. Every entry above 1e-300 is right to a
+            relative error of 1e-12.
+
+        Raises
+        ------
+        InvalidDistribution
+            If ``row`` is not a distribution.
+
+        Examples
+        --------
         >>> DP.from_ratio(2, 1).rows([0.2, 0.3, 0.5], [0, 1, 2])
         array([[0.2  , 0.3  , 0.5  ],
                [0.4  , 0.35 , 0.25 ],
                [0.7  , 0.175, 0.125]])
+
         """
         if isinstance(row, str) or not hasattr(row, "__len__"):
             raise InvalidDistribution(f"a row must be a sequence of probabilities, got {row!r}")
@@ -174,19 +239,38 @@ class Guarantee(ABC):
         return found[inverse].reshape(*depths.shape, len(start))
 
     def _limit(self, s: Fraction) -> Fraction:
-        """φ applied for ever: a point that moves at all ends at 1, since φ is concave."""
+        """φ applied forever: a point that moves at all ends at 1, since φ is concave."""
         return Fraction(1) if self.moves and (s > 0 or self._lifts_zero) else s
 
     def excess(self, p: ArrayLike, q: ArrayLike, *, rounding: float = ROUNDING) -> Excess:
         """The largest violation over all sets of answers in both directions, with its set.
 
-        Probabilities are taken to be known to a relative error of ``rounding``; what could be
-        rounding alone counts as no violation. Give ``rounding=0`` to take floats at face value.
+        Parameters
+        ----------
+        p, q
+            Two distributions over the same answers.
+        rounding
+            The relative error to which probabilities are assumed to be known; what rounding alone
+            could explain is no violation. 0 takes floats at face value.
 
+        Returns
+        -------
+        Excess
+            0.0 if the distributions are close, otherwise by how much and on which answers they are
+            not.
+
+        Raises
+        ------
+        InvalidDistribution
+            If ``p`` or ``q`` is not a distribution, or they differ in length.
+
+        Examples
+        --------
         >>> DP.from_ratio(2, 1).excess([0.5, 0.5], [0.25, 0.75])
         Excess(0.0)
         >>> DP.from_ratio(2, 1).excess([0.5, 0.5], [0.85, 0.15])
         Excess(0.2, answers=(1,), first=True)
+
         """
         if not 0 <= rounding < 1:
             raise RainbowError(f"rounding must be in [0, 1), got rounding={rounding!r}")
@@ -205,8 +289,62 @@ class Guarantee(ABC):
             return Excess(forth[0], np.flatnonzero(forth_set[0]))
         return Excess(back[0], np.flatnonzero(back_set[0]), first=False)
 
+    def best_guess(self) -> float:
+        """The largest chance to guess which of two neighboring datasets an answer came from.
+
+        Both are taken to be equally likely before. It is 1 − s where φ(s) = 1 − s:
+        (e^ε + δ)/(e^ε + 1) under (ε,δ), Φ(μ/2) under μ-Gaussian privacy. The proof is in
+        ``docs/how-to/choose.md``.
+
+        Returns
+        -------
+        float
+            From 1/2, for a guarantee that lets nothing out, to 1, for one that promises nothing.
+
+        Examples
+        --------
+        >>> round(DP(1).best_guess(), 4)
+        0.7311
+
+        """
+
+        def misses(alarms: float) -> float:
+            level = np.array([alarms])
+            return float(self._advance(level, 1.0 - level, np.ones(1))[1][0])
+
+        high = 0.5  # f(s) − s falls, and is at most 0 at one half
+        if misses(0.0) == 0:
+            return 1.0
+        while misses(high / 2) < high / 2:
+            high /= 2
+        low = high / 2
+        while low < (middle := (low + high) / 2) < high:
+            low, high = (middle, high) if misses(middle) >= middle else (low, middle)
+        return min(1.0 - low, 1.0 - 2.0**-53)  # certain only where nothing is promised
+
+    def in_words(self, about: str = "one record") -> str:
+        """What the guarantee is worth to whom it protects.
+
+        Parameters
+        ----------
+        about
+            What neighboring datasets differ in.
+
+        Returns
+        -------
+        str
+            How often a fifty-fifty guess about it can be right.
+
+        Examples
+        --------
+        >>> DP(5).in_words()
+        'a fifty-fifty guess about one record can become nearly certain once the answer is out'
+
+        """
+        return guess_in_words(self.best_guess(), about)
+
     def excesses(self, p: Floats, q: Floats, *, rounding: float = ROUNDING) -> Floats:
-        """``excess`` for each pair of rows of two arrays of checked distributions."""
+        """``excess`` for each pair of rows of two arrays of valid distributions."""
         forth, _ = self._violations(p, q, rounding)
         back, _ = self._violations(q, p, rounding)
         return np.maximum(forth, back)
@@ -217,7 +355,7 @@ class PiecewiseLinear(Guarantee):
 
     @property
     def moves(self) -> bool:
-        """Whether φ is anything but the identity."""
+        """Whether φ differs from the identity."""
         line = self.lines[0]
         return line.slope_less_one != 0 or line.rises
 
@@ -228,7 +366,7 @@ class PiecewiseLinear(Guarantee):
     @property
     @abstractmethod
     def lines(self) -> tuple[Line, ...]:
-        """The pieces of φ from left to right, slopes falling."""
+        """The pieces of φ from left to right, with falling slopes."""
 
     def _advance(self, s: Floats, r: Floats, depth: Floats) -> tuple[Floats, Floats]:
         return advance(self.lines, s, r, depth)
@@ -261,16 +399,30 @@ class PiecewiseLinear(Guarantee):
 class DP(PiecewiseLinear):
     """(ε,δ)-differential privacy: P(S) ≤ e^ε·Q(S) + δ for all sets S, in both directions.
 
-    φ(s) = min{1, e^ε·s + δ, 1 − (1 − s − δ)/e^ε}; the two slopes meet at
-    θ = (1 − δ)/(e^ε + 1). (The operator printed in the paper is another one and breaks the
-    promise when δ > 0; see ``docs/theory.md``, Erratum.)
+    φ(s) = min{1, e^ε·s + δ, 1 − (1 − s − δ)/e^ε}; the two slopes meet at θ = (1 − δ)/(e^ε + 1).
+    (The paper prints another operator, which breaks the promise when δ > 0; see
+    ``docs/theory.md``, Erratum.)
 
-    ``epsilon`` is 0 or in [1e-100, 700], ``delta`` 0 or in [1e-300, 1]. A float is taken as
-    exactly the binary fraction it is; give a string, ``Decimal`` or ``Fraction`` for an exact
-    decimal, and ``DP.from_ratio(6, 5)`` for e^ε = 6/5.
+    A float is taken as exactly the binary fraction it is; give a string, ``Decimal`` or
+    ``Fraction`` for an exact decimal, and ``DP.from_ratio(6, 5)`` for e^ε = 6/5.
 
+    Parameters
+    ----------
+    epsilon
+        0, or a number in [1e-100, 700].
+    delta
+        0, or a number in [1e-300, 1].
+
+    Raises
+    ------
+    InvalidGuarantee
+        If ``epsilon`` or ``delta`` is out of range.
+
+    Examples
+    --------
     >>> DP(1), DP("0.1", delta=1e-6), DP.from_ratio(6, 5)
     (DP(epsilon=1), DP(epsilon=0.1, delta=1e-06), DP.from_ratio(6, 5))
+
     """
 
     exact_epsilon: Fraction | None
@@ -291,7 +443,31 @@ class DP(PiecewiseLinear):
 
     @classmethod
     def from_ratio(cls, numerator: Number, denominator: Number = 1, *, delta: Number = 0) -> DP:
-        """The guarantee with e^ε = numerator/denominator exactly."""
+        """The guarantee with e^ε = numerator/denominator, exactly.
+
+        Parameters
+        ----------
+        numerator, denominator
+            Their quotient is e^ε: 1, or from 1 + 1e-100 to e^700.
+        delta
+            0, or a number in [1e-300, 1].
+
+        Returns
+        -------
+        DP
+            The guarantee.
+
+        Raises
+        ------
+        InvalidGuarantee
+            If the ratio or ``delta`` is out of range.
+
+        Examples
+        --------
+        >>> DP.from_ratio(3).epsilon
+        1.0986122886681098
+
+        """
         top = exact(numerator, "numerator", InvalidGuarantee)
         bottom = exact(denominator, "denominator", InvalidGuarantee)
         if bottom <= 0 or not _is_ratio(top / bottom):
@@ -359,7 +535,7 @@ class DP(PiecewiseLinear):
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        """φ as lines: growth below θ, saturation above, then certainty."""
+        """φ as lines: growth below θ, saturation above it, then certainty."""
         delta = self.exact_delta
         if delta == 1:
             return (SATURATED,)
@@ -381,10 +557,22 @@ class DP(PiecewiseLinear):
     def phase_change(self, s: ArrayLike) -> FloatOrArray:
         """τ: the first depth at which a prefix sum that starts at ``s`` exceeds θ.
 
-        Infinite where it never does (s = 0 and δ = 0). Decided exactly, ties included.
+        Parameters
+        ----------
+        s
+            A prefix sum in [0, 1], or an array of them.
 
+        Returns
+        -------
+        float or array
+            The depths, decided exactly, ties included; infinite where θ is never exceeded (s = 0
+            and δ = 0).
+
+        Examples
+        --------
         >>> DP.from_ratio(6, 5).phase_change([0.0005, 0.0086, 0.145, 0.4177, 1.0])
         array([38., 22.,  7.,  1.,  0.])
+
         """
         prefix, _, scalar = _prefix_and_depth(s, 0)
         change = np.array([self._phase_change(Fraction(float(x))) for x in prefix.reshape(-1)])
@@ -456,6 +644,6 @@ def _prefix_and_depth(s: ArrayLike, depth: ArrayLike) -> tuple[Floats, Floats, b
         prefix, depths = np.broadcast_arrays(prefix, depths)
     except ValueError:
         raise RainbowError(
-            f"prefix sums and depths must broadcast, got shapes {prefix.shape} and {depths.shape}"
+            f"the shapes of s and depth must broadcast, got {prefix.shape} and {depths.shape}"
         ) from None
     return np.ascontiguousarray(prefix), np.ascontiguousarray(depths), scalar

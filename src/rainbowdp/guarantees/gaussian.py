@@ -31,11 +31,25 @@ Cut: TypeAlias = Fraction | float | None  # a prefix sum; None and infinity are 
 class GaussianDP(Guarantee):
     """μ-Gaussian differential privacy: telling neighbors apart is as hard as N(0,1) from N(μ,1).
 
-    φ(s) = Φ(Φ⁻¹(s) + μ), and t steps add t·μ (Dong, Roth and Su, *Gaussian differential
+    φ(s) = Φ(Φ⁻¹(s) + μ), and t steps add up to t·μ (Dong, Roth and Su, *Gaussian differential
     privacy*, JRSS-B 2022).
 
+    Parameters
+    ----------
+    mu
+        The distance between the two normal distributions; a float, string, ``Decimal`` or
+        ``Fraction``, taken exactly.
+
+    Raises
+    ------
+    InvalidGuarantee
+        If ``mu`` is out of range.
+
+    Examples
+    --------
     >>> round(GaussianDP(1).grow(0.5, 2), 6)
     0.97725
+
     """
 
     exact_mu: Fraction
@@ -59,7 +73,7 @@ class GaussianDP(Guarantee):
 
     @property
     def moves(self) -> bool:
-        """Whether φ is anything but the identity."""
+        """Whether φ differs from the identity."""
         return self.exact_mu > 0
 
     @property

@@ -1,10 +1,10 @@
 """How probabilities grow with depth under a piecewise-linear guarantee.
 
 A guarantee is a concave map φ of prefix sums (see ``docs/theory.md``); here φ is the minimum of
-finitely many lines. A point s climbs along one line after the other, and t steps along one line
-have a closed form, so an *orbit* is a handful of *legs* however deep it goes.
+finitely many lines. A point s climbs one line after another, and t steps along one line have a
+closed form, so an *orbit* is a handful of *legs* however deep it goes.
 
-Two ways to walk it:
+There are two ways to walk it:
 
 * ``advance`` moves whole arrays of prefix sums in floating point; right to a few ulps of s.
 * ``rows`` gives probabilities p_k = s_k − s_{k−1} that are right *relatively*, however small.
@@ -65,12 +65,12 @@ class Line:
 
     @cached_property
     def log_slope(self) -> float:
-        """Its logarithm, −∞ for a level line."""
+        """The logarithm of the slope, −∞ for a level line."""
         return refine(lambda: self.enclose().slope.log()) if self.slope else -math.inf
 
     @cached_property
     def slope_less_one(self) -> float:
-        """One less than the slope, right to the last digit also where the slope is almost one."""
+        """The slope minus one, right to the last digit even if the slope is almost one."""
         return refine(lambda: self.enclose().slope - 1)
 
     @cached_property
@@ -80,7 +80,7 @@ class Line:
 
     @cached_property
     def drop(self) -> float:
-        """What the line takes from slope·(1 − s)."""
+        """What the line subtracts from slope·(1 − s)."""
         return refine(lambda: self.enclose().drop)
 
     @cached_property
@@ -95,7 +95,7 @@ class Line:
 
     @cached_property
     def rises(self) -> bool:
-        """Whether the line lifts 0, be it by less than a float can say."""
+        """Whether the line lifts 0, even by less than a float can express."""
         with precision(64):
             return not self.enclose().rise.is_zero()
 
@@ -116,7 +116,7 @@ class Line:
         return np.exp(exponent) * values
 
     def climb(self, s: Floats | float, steps: Floats) -> Floats:
-        """The point s after ``steps``: slope^steps·s + rise·G, every term positive."""
+        """The point s after ``steps``: slope^steps·s + rise·G, where every term is positive."""
         if self.slope == 0:
             return np.where(steps > 0, 1.0, s)
         if self.slope_less_one == 0:
@@ -129,7 +129,7 @@ class Line:
         return self.scale(s, steps) + gained
 
     def sink(self, r: Floats | float, steps: Floats) -> tuple[Floats, Floats]:
-        """The tail after ``steps`` along a line of slope at most one, as what is kept and lost."""
+        """The tail after ``steps`` along a line of slope at most one: the parts kept and lost."""
         if self.slope_less_one == 0:
             return r + 0 * steps, self.drop * steps
         lost = self.drop * (np.expm1(self.exponent(steps)) / self.slope_less_one)
@@ -145,7 +145,7 @@ SATURATED = Line(_saturated)  # φ = 1
 
 
 def advance(lines: Sequence[Line], s: Floats, r: Floats, depth: Floats) -> tuple[Floats, Floats]:
-    """Prefix sums and their tails ``depth`` steps deeper; the three arrays have one shape."""
+    """Prefix sums and their tails ``depth`` steps deeper; the three arrays have the same shape."""
     grown, tails = np.empty_like(s), np.empty_like(r)
     flat = [array.reshape(-1) for array in (s, r, depth, grown, tails)]
     for start in range(0, s.size, _BLOCK):
@@ -197,7 +197,7 @@ def _log_ratio(way: Floats, start: Floats) -> Floats:
 
 
 class Leg(NamedTuple):
-    """From depth ``start`` on the orbit climbs along line number ``line``."""
+    """From depth ``start`` on, the orbit climbs line number ``line``."""
 
     start: int
     line: int
@@ -205,9 +205,9 @@ class Leg(NamedTuple):
 
 @dataclass(frozen=True)
 class Orbit:
-    """The path of one prefix sum through the lines, its legs decided rigorously.
+    """The path of one prefix sum along the lines, its legs decided rigorously.
 
-    Without lines the point stays where it is: so do the ends s_0 = 0 and s_q = 1.
+    Without lines the point stays where it is, as do the ends s_0 = 0 and s_q = 1.
     """
 
     lines: Sequence[Line]
@@ -229,7 +229,7 @@ class Orbit:
         return tuple(legs)
 
     def _steps_along(self, line: Line, legs: Sequence[Leg], start: int) -> int | None:
-        """Steps until the orbit first lies past the line; None where it never does."""
+        """Steps until the orbit is first past the line; None if it never is."""
         climbs = line.slope_less_one >= 0
         if line.slope == 0 or (line.slope_less_one == 0 and not line.rises):
             return None
@@ -271,17 +271,17 @@ class Orbit:
         return self._replay(self.legs, depth)
 
     def line(self, depth: int) -> Line | None:
-        """The line the orbit climbs along at ``depth``; None where it does not move."""
+        """The line that the orbit climbs at ``depth``; None if it does not move."""
         number = max((leg for leg in self.legs if leg.start <= depth), default=None)
         return None if number is None else self.lines[number.line]
 
     def exponent(self, start: int, steps: Floats) -> Floats:
-        """The exponent that ``steps`` past ``start`` make on the line there."""
+        """The exponent that ``steps`` past ``start`` add up to on the line there."""
         line = self.line(start)
         return np.zeros_like(steps) if line is None else line.exponent(steps)
 
     def along(self, start: int, steps: Floats) -> tuple[Floats, Floats, Floats]:
-        """(s, r, size of the terms r is the difference of), ``steps`` past ``start`` on one leg."""
+        """(s, r, size of the terms whose difference is r), ``steps`` past ``start`` on one leg."""
         s = refine(lambda: self.at(start)[0])
         r = refine(lambda: self.at(start)[1])
         line = self.line(start)
@@ -298,8 +298,8 @@ class Orbit:
 def rows(lines: Sequence[Line], row: Sequence[Fraction], depths: Floats) -> Floats:
     """The best distributions at each of ``depths`` (whole, finite) from ``row`` at depth 0.
 
-    ``row`` is in preference order and exact. Every entry above 1e-300 of what is returned is
-    right to a relative error of 1e-12.
+    ``row`` is in preference order and exact. Every returned entry above 1e-300 is right to a
+    relative error of 1e-12.
     """
     inner = [Orbit(lines, s) for s in itertools.accumulate(row[:-1])]
     orbits = [Orbit((), Fraction(0)), *inner, Orbit((), Fraction(1))]
@@ -327,7 +327,7 @@ def _between(low: Orbit, high: Orbit, depths: Floats) -> Floats:
 def _between_on_legs(
     low: Orbit, high: Orbit, start: int, steps: Floats, mass: Callable[[int], float]
 ) -> Floats:
-    """The mass between two orbits, ``steps`` past ``start`` with neither changing its line."""
+    """The mass between two orbits ``steps`` past ``start``, while neither changes its line."""
     under, over = low.line(start), high.line(start)
     base = mass(start)
     if under is SATURATED:

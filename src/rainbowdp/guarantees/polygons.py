@@ -1,7 +1,7 @@
 """Rational trade-off curves on the safe side of a guarantee.
 
 An exact mechanism is built against a polygon with rational knots that lies nowhere below the
-trade-off curve it stands for, so whoever keeps the polygon keeps the guarantee.
+trade-off curve it stands for, so whatever keeps the polygon keeps the guarantee.
 """
 
 from __future__ import annotations

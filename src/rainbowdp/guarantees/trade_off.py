@@ -1,4 +1,4 @@
-"""Guarantees drawn as polygons."""
+"""Guarantees given as polygons."""
 
 from __future__ import annotations
 
@@ -20,13 +20,28 @@ Point: TypeAlias = tuple[Fraction, Fraction]
 
 @dataclass(frozen=True, repr=False)
 class TradeOff(PiecewiseLinear):
-    """A guarantee drawn as a polygon: ``knots`` are the points (x, f(x)) of a trade-off curve.
+    """A guarantee given as a polygon: ``knots`` are the points (x, f(x)) of a trade-off curve.
 
-    The curve runs from x = 0 to (1, 0), is convex and its own mirror image in the diagonal.
-    Checked exactly, so give ratios or strings where floats do not meet: ``("1/3", "1/3")``.
+    The curve runs from x = 0 to (1, 0), is convex, and is its own mirror image in the diagonal.
+    That is checked exactly, so give fractions or strings where floats would miss:
+    ``("1/3", "1/3")``.
 
+    Parameters
+    ----------
+    knots
+        Pairs (x, f(x)) from left to right.
+
+    Raises
+    ------
+    InvalidGuarantee
+        If the knots are not those of a symmetric trade-off curve; the message says which rule
+        they break.
+
+    Examples
+    --------
     >>> TradeOff([(0, 1), ("1/3", "1/3"), (1, 0)]).step(0.25)       # the curve of log(2)-DP
     0.5
+
     """
 
     knots: tuple[Point, ...]
@@ -85,7 +100,7 @@ def _chord(start: Point, end: Point) -> Line:
 def _checked_curve(
     points: tuple[Point, ...],
 ) -> tuple[Point, ...]:
-    """The vertices of a trade-off curve, or the one rule that ``points`` break."""
+    """The vertices of a trade-off curve; raises with the one rule that ``points`` break."""
 
     def refuse(rule: str, got: str) -> InvalidGuarantee:
         return InvalidGuarantee(f"a trade-off curve must {rule}, got {got}")
@@ -117,5 +132,8 @@ def _checked_curve(
     known = set(curve)
     for x, y in curve:
         if (y, x) not in known:
-            raise refuse("be symmetric in the diagonal", f"{show((x, y))} without its mirror image")
+            raise refuse(
+                "be its own mirror image in the diagonal",
+                f"{show((x, y))} without its mirror image",
+            )
     return tuple(vertices)

@@ -1,9 +1,10 @@
 """The ledger: the durable record of what privacy has been spent.
 
-A ledger holds one budget for one neighbor relation. A question is paid before its answer is
-drawn, and its answer is recorded before anyone sees it:
+A ledger holds one budget for the people of one dataset, one privacy unit and one neighbor
+relation. A question is paid before its answer is drawn, and its answer is recorded before anyone
+sees it:
 
-    entry = ledger.spend(guarantee, question=question, neighbors="substituted")
+    entry = ledger.spend(guarantee, question=question, unit=unit, neighbors="substituted")
     answer = …                                  # draw
     ledger.record(entry, answer)                # then show it
 

@@ -12,21 +12,50 @@ from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.ledger.cost import Cost
+from rainbowdp.questions.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One question that was paid, and its answer once that is recorded.
+    """One question that was paid for, and its answer once that is recorded.
 
-    ``answer`` is None between payment and recording; an entry that stays so was cut off by a
-    crash, its answer was never shown, and its name is used up. ``time`` is when it was paid, in
-    UTC by ISO 8601. Nothing but the answer depends on the data.
+    Nothing but the answer depends on the data.
+
+    Attributes
+    ----------
+    number : int
+        1 for the first question of the ledger, and so on.
+    time : str
+        When it was paid for, just before the answer was drawn: UTC, in ISO 8601.
+    name : str or None
+        The name by which the answer is recalled.
+    dataset, unit, neighbors
+        What the ledger is for.
+    source : str or None
+        Where the data was: a path, a database and its table, or what the caller declared.
+    question_text : str
+        The question's description as canonical JSON.
+    mechanism_text : str or None
+        The kind of mechanism that drew the answer, with its options, as JSON.
+    guarantee : DP or GaussianDP
+        What was promised.
+    cost : Cost
+        What it cost.
+    answer : str or None
+        ``None`` between payment and recording. If it stays ``None``, a crash came in between: the
+        answer was never shown, and the name is used up.
+
     """
 
     number: int
     time: str
     name: str | None
+    dataset: str
+    unit: Unit
+    neighbors: str
+    source: str | None
     question_text: str
+    mechanism_text: str | None
     guarantee: DP | GaussianDP
     cost: Cost
     answer: str | None
@@ -37,13 +66,23 @@ class Entry:
         described: dict[str, Any] = json.loads(self.question_text)
         return described
 
+    @property
+    def mechanism(self) -> dict[str, Any] | None:
+        """The kind of mechanism that drew the answer, with its options."""
+        return None if self.mechanism_text is None else json.loads(self.mechanism_text)
+
     def as_dict(self) -> dict[str, Any]:
         """The entry in JSON values; fractions as text."""
         return {
             "number": self.number,
             "time": self.time,
             "name": self.name,
+            "dataset": self.dataset,
+            "unit": self.unit.describe(),
+            "neighbors": self.neighbors,
+            "source": self.source,
             "question": self.question,
+            "mechanism": self.mechanism,
             "guarantee": describe_guarantee(self.guarantee),
             "cost": self.cost.as_dict(),
             "answer": self.answer,
@@ -52,48 +91,88 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """A budget: in total, spent and left, exactly; ``left`` is never negative."""
+    """A budget at one moment, and what it is for.
 
-    kind: str
+    Attributes
+    ----------
+    dataset : str
+        The name of the data whose people the budget protects.
+    unit : Unit
+        Whose data one change is: a record, or a person.
+    neighbors : str
+        What one change is: ``substituted`` or ``added or removed``.
+    kind : str
+        ``dp`` for a budget in ε and δ, ``gaussian`` for one in μ.
+    total, spent, left : Cost
+        Exact amounts; ``left`` is never negative.
+    entries : int
+        How many answers were paid for.
+    sources : tuple of str or None
+        Where the data of those answers was, in the order of their first use.
+
+    """
+
+    dataset: str
+    unit: Unit
     neighbors: str
+    kind: str
     total: Cost
     spent: Cost
     left: Cost
     entries: int
+    sources: tuple[str | None, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """The balance in JSON values; fractions as text."""
         return {
-            "kind": self.kind,
+            "dataset": self.dataset,
+            "unit": self.unit.describe(),
             "neighbors": self.neighbors,
+            "kind": self.kind,
             "total": self.total.as_dict(),
             "spent": self.spent.as_dict(),
             "left": self.left.as_dict(),
             "entries": self.entries,
+            "sources": list(self.sources),
         }
 
 
-def canonical(question: Mapping[str, Any]) -> str:
-    """A question's description as canonical JSON: equal descriptions, equal text.
+def canonical(described: Mapping[str, Any], what: str) -> str:
+    """A description as canonical JSON: equal descriptions, equal text.
 
-    >>> canonical({"column": "choice", "among": ("red", "blue")})
+    >>> canonical({"column": "choice", "among": ("red", "blue")}, "question")
     '{"among":["red","blue"],"column":"choice"}'
     """
     try:
-        if not isinstance(question, Mapping):
+        if not isinstance(described, Mapping):
             raise TypeError
-        return json.dumps(dict(question), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return json.dumps(dict(described), sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise LedgerError(
-            "a question must be described by a mapping of JSON values, "
-            f"got {type(question).__name__} {_brief(question)}"
+            f"The {what} must be described by a mapping of JSON values, "
+            f"got {type(described).__name__} {_brief(described)}."
         ) from None
 
 
-def check_name(name: str) -> None:
-    """Refuses a name that a database might not keep as it is."""
-    if not (isinstance(name, str) and name.strip() and name.isprintable()):
-        raise LedgerError(f"a name must be printable text, got name={name!r}")
+def check_label(label: str, what: str) -> None:
+    """Refuses a label that a database or a terminal might not show as it is."""
+    if not (isinstance(label, str) and label.strip() and label.isprintable()):
+        raise LedgerError(f"The {what} must be printable text, got {_brief(label)}.")
+
+
+def check_name(name: str | None, source: str | None) -> None:
+    """Refuses a name for an answer that could never be recalled, and labels that are none."""
+    if source is not None:
+        check_label(source, "source")
+    if name is None:
+        return
+    check_label(name, "name")
+    if source is None:
+        raise LedgerError(
+            f"The name {name!r} needs a source: a named answer is recalled only for the data that "
+            "it was drawn from, and a frame or counts do not say what they are. Declare it, "
+            "as in source='visits, frozen 2026-11-01', or ask without a name."
+        )
 
 
 def _brief(value: object) -> str:

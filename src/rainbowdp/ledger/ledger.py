@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -10,11 +11,11 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from rainbowdp.errors import BudgetExceeded, LedgerError
+from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP
-from rainbowdp.ledger.cost import Cost, budget, price
-from rainbowdp.ledger.entry import Balance, Entry, canonical, check_name
+from rainbowdp.ledger.cost import Cost, budget, must_fit, price
+from rainbowdp.ledger.entry import Balance, Entry, canonical, check_label, check_name
 from rainbowdp.ledger.schema import (
     BUDGET,
     ENTRIES,
@@ -29,16 +30,16 @@ from rainbowdp.ledger.schema import (
 from rainbowdp.ledger.store import Store
 from rainbowdp.numeric.quantity import Number
 from rainbowdp.questions.relations import Neighbors, one_of
+from rainbowdp.questions.units import Unit
 
 
 @dataclass(frozen=True)
 class Ledger:
     """The durable record of what privacy has been spent, against one budget.
 
-    ``place`` is a path (SQLite) or ``postgresql://user@host/database``, which holds one ledger
-    in each schema. A ledger is for one neighbor relation, ``substituted`` or ``added or
-    removed``, and for one kind of budget: ε with δ, or μ. ``timeout`` is how many seconds to
-    wait for a lock or a server.
+    Made by ``Ledger.create`` and ``Ledger.open``. A budget is for the people of one named dataset
+    and for one meaning of "one change": a unit (a record, or a person) and a neighbor relation.
+    Every question must have both, because nothing else adds up.
 
     Guaranteed, for any number of processes and threads, killed at any moment:
 
@@ -49,25 +50,43 @@ class Ledger:
 
     A float is the binary fraction it is, so ten times 0.1 is more than 1; give text.
 
+    Attributes
+    ----------
+    where : str
+        The path as it was given, or the address without its password.
+    dataset : str
+        The name of the data whose people the budget protects.
+    unit : Unit
+        Whose data one change is.
+    neighbors : str
+        What one change is: ``substituted`` or ``added or removed``.
+    kind : str
+        ``dp`` for a budget in ε and δ, ``gaussian`` for one in μ.
+
+    Examples
+    --------
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> ledger = Ledger.create(f"{folder.name}/budget.db", epsilon=1)
-    >>> question = {"question": "winner", "column": "choice", "among": ["red", "green"]}
+    >>> ledger = Ledger.create(f"{folder.name}/budget.db", dataset="town-2026", epsilon=1)
+    >>> asked = {"question": {"kind": "winner", "column": "choice"}, "source": "votes, final"}
     >>> entry = ledger.spend(
-    ...     DP("0.3"), question=question, name="first", neighbors="substituted"
+    ...     DP("0.3"), unit=Unit(), neighbors="substituted", name="first", **asked
     ... )
     >>> ledger.record(entry, "red").answer
     'red'
     >>> print(ledger.balance().left)
-    epsilon 7/10, delta 0
-    >>> ledger.recall("first", question).answer
+    epsilon 0.7, delta 0
+    >>> ledger.recall("first", guarantee=DP("0.3"), **asked).answer
     'red'
     >>> folder.cleanup()
+
     """
 
     where: str
-    kind: str
+    dataset: str
+    unit: Unit
     neighbors: str
+    kind: str
     _store: Store = field(repr=False, compare=False)
 
     @classmethod
@@ -75,54 +94,134 @@ class Ledger:
         cls,
         place: str | Path,
         *,
+        dataset: str,
         epsilon: Number | None = None,
         delta: Number = 0,
         mu: Number | None = None,
         neighbors: str = "substituted",
+        person: str | None = None,
+        rows_per_person: int = 1,
         timeout: float = 10,
     ) -> Ledger:
-        """A new ledger with a budget of ``epsilon`` and ``delta``, or of ``mu``.
+        """Create a ledger; it appears complete or not at all.
 
-        It appears complete or not at all; a place that is taken is left as it was.
+        Parameters
+        ----------
+        place
+            A path (SQLite; only this user may read the file), or
+            ``postgresql://user@host/database``, which holds one ledger in each schema.
+        dataset
+            A name for the data whose people the budget protects, such as ``ward-visits-2026``.
+        epsilon, delta
+            The budget in ε, and in δ on top.
+        mu
+            The budget in μ, for Gaussian privacy, instead.
+        neighbors
+            What one change is: ``substituted`` or ``added or removed``.
+        person
+            The column that says whose row it is, if the unit is a person and not a record. Each
+            question has its own limit of rows.
+        rows_per_person
+            Without such a column: how many rows a person has at most, as you promise. Then the
+            unit is a person with that many records.
+        timeout
+            How many seconds to wait for a lock or a server.
+
+        Returns
+        -------
+        Ledger
+            The open ledger.
+
+        Raises
+        ------
+        LedgerError
+            If the place is taken, which leaves it as it was, or cannot be written.
+        InvalidGuarantee
+            If the budget is none.
+        InvalidQuestion
+            If the unit is none.
+
         """
         total = budget(epsilon, delta, mu)
         relation = one_of(Neighbors, neighbors, "neighbors", LedgerError)
+        unit = Unit(person, rows_per_person)
+        check_label(dataset, "dataset")
         store = Store.at(place, timeout)
         nothing = total - total
-        store.create(balance_row(Balance(total.kind, relation, total, nothing, total, 0)))
-        return cls(store.where, total.kind, relation, store)
+        first = Balance(dataset, unit, relation, total.kind, total, nothing, total, 0, ())
+        store.create(balance_row(first))
+        return cls._of(first, store)
 
     @classmethod
     def open(cls, place: str | Path, *, timeout: float = 10) -> Ledger:
-        """The ledger at ``place``, checked to be whole and of this version."""
+        """Open a ledger, checked to be whole and of this version.
+
+        Parameters
+        ----------
+        place
+            The path or the address that it was created at.
+        timeout
+            How many seconds to wait for a lock or a server.
+
+        Returns
+        -------
+        Ledger
+            The open ledger.
+
+        Raises
+        ------
+        LedgerError
+            If there is none, or it is damaged, or of another version.
+
+        """
         store = Store.at(place, timeout)
         if not store.exists():
             raise LedgerError(
-                f"a ledger must be created before it is used, got none at {store.where}; "
-                f"create it with: rainbow ledger create {store.where} --epsilon 3"
+                f"There is no ledger at {store.where}. Create one with: rainbow ledger create "
+                f"{shlex.quote(store.where)} --dataset NAME --epsilon 3"
             )
         store.check()
         with store.read() as connection:
             version = connection.execute(select(BUDGET.c.version)).scalar()
             if version not in (None, VERSION):
                 raise LedgerError(
-                    f"a ledger must be of version {VERSION}, got version {version} at "
-                    f"{store.where}; use the release of rainbowdp that made it"
+                    f"{store.where} is a ledger of version {version}, and this release of "
+                    f"rainbowdp reads version {VERSION}. Use the release that made it."
                 )
             balance = _balance(connection, store.where)
-        return cls(store.where, balance.kind, balance.neighbors, store)
+        return cls._of(balance, store)
+
+    @classmethod
+    def _of(cls, balance: Balance, store: Store) -> Ledger:
+        return cls(
+            store.where, balance.dataset, balance.unit, balance.neighbors, balance.kind, store
+        )
 
     def balance(self) -> Balance:
-        """The budget in total, spent and left, at one moment."""
+        """Look at the budget: in total, spent and left, at one moment.
+
+        Returns
+        -------
+        Balance
+            Exact amounts, what the budget is for, and the sources of its answers.
+
+        """
         with self._store.read() as connection:
             return _balance(connection, self.where)
 
     def history(self) -> tuple[Entry, ...]:
-        """Every entry, oldest first, checked to be whole and to sum to what is spent."""
+        """List every entry, checked to be whole and to sum to what is spent.
+
+        Returns
+        -------
+        tuple of Entry
+            Oldest first.
+
+        """
         with self._store.read() as connection:
             balance = _balance(connection, self.where)
             rows = connection.execute(select(ENTRIES).order_by(ENTRIES.c.number)).mappings()
-            entries = tuple(read_entry(row, self.kind, self.where) for row in rows)
+            entries = tuple(read_entry(row, balance, self.where) for row in rows)
         check_sum(entries, balance, self.where)
         return entries
 
@@ -131,76 +230,166 @@ class Ledger:
         guarantee: Guarantee,
         *,
         question: Mapping[str, Any],
+        unit: Unit,
         neighbors: str,
+        source: str | None = None,
+        mechanism: Mapping[str, Any] | None = None,
         name: str | None = None,
     ) -> Entry:
-        """Pays for one answer under ``guarantee``; the payment is on disk when this returns.
+        """Pay for one answer; the payment is on disk when this returns.
 
-        Raises ``BudgetExceeded`` where it does not fit, and ``LedgerError`` where ``name`` is in
-        the ledger already, also when another process put it there a moment ago: the payment
-        bought one answer, so whoever did not pay must not draw.
+        Parameters
+        ----------
+        guarantee
+            What the answer keeps, as ``DP`` or ``GaussianDP``.
+        question
+            A description of the question in JSON values.
+        unit, neighbors
+            What the guarantee is about; they must be those of the ledger.
+        source
+            Where the data is: a path, a database and its table, or a name you give it.
+        mechanism
+            The kind of mechanism that draws, with its options, in JSON values.
+        name
+            A name to recall the answer by; needs a source.
+
+        Returns
+        -------
+        Entry
+            To be recorded with its answer.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it costs more than is left.
+        LedgerError
+            If ``name`` is in the ledger already, also when another process put it there a moment
+            ago: the payment bought one answer, so whoever did not pay must not draw.
+
         """
-        cost = self._price(guarantee, neighbors)
+        cost = self._price(guarantee, unit, neighbors)
         assert isinstance(guarantee, DP | GaussianDP)
-        text = canonical(question)
-        if name is not None:
-            check_name(name)
+        text = canonical(question, "question")
+        drawn_by = None if mechanism is None else canonical(mechanism, "mechanism")
+        check_name(name, source)
         with self._store.write() as connection:
             before = _balance(connection, self.where, lock=True)
-            if name is not None and self._find(connection, name) is not None:
+            if name is not None and self._find(connection, before, name) is not None:
                 raise LedgerError(
-                    f"a name stands for one question, got name={name!r}, which is in the ledger "
-                    "already; recall its answer, or choose another name"
+                    f"The name {name!r} is already in {self.where}. Recall its answer, or choose "
+                    "another name."
                 )
-            _must_fit(cost, before.left)
+            must_fit(cost, before.left, self.where)
             after = replace(
                 before,
                 spent=before.spent + cost,
                 left=before.left - cost,
                 entries=before.entries + 1,
+                sources=tuple(dict.fromkeys((*before.sources, source))),
             )
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            entry = Entry(after.entries, now, name, text, guarantee, cost, answer=None)
+            entry = Entry(
+                number=after.entries,
+                time=datetime.now(UTC).isoformat(timespec="seconds"),
+                name=name,
+                dataset=before.dataset,
+                unit=before.unit,
+                neighbors=before.neighbors,
+                source=source,
+                question_text=text,
+                mechanism_text=drawn_by,
+                guarantee=guarantee,
+                cost=cost,
+                answer=None,
+            )
             connection.execute(insert(ENTRIES), entry_row(entry))
             connection.execute(update(BUDGET), balance_row(after))
         return entry
 
-    def must_fit(self, guarantee: Guarantee, *, neighbors: str) -> None:
-        """Raises what ``spend`` would raise of the budget as it is now; spends nothing.
+    def must_fit(
+        self,
+        guarantee: Guarantee,
+        *,
+        unit: Unit,
+        neighbors: str,
+        source: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Raise what ``spend`` would raise of the budget as it is now; spend nothing.
 
         For refusing a question before its data is read. Only ``spend`` decides.
-        """
-        _must_fit(self._price(guarantee, neighbors), self.balance().left)
 
-    def _price(self, guarantee: Guarantee, neighbors: str) -> Cost:
-        if neighbors != self.neighbors:
+        Parameters
+        ----------
+        guarantee
+            What the answer would keep.
+        unit, neighbors
+            What the guarantee is about.
+        source, name
+            As for ``spend``; whether the name is new is for ``recall`` to say.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it costs more than is left.
+        LedgerError
+            If the ledger is for another unit, relation or kind of guarantee, or the name has no
+            source.
+
+        """
+        cost = self._price(guarantee, unit, neighbors)
+        check_name(name, source)
+        must_fit(cost, self.balance().left, self.where)
+
+    def _price(self, guarantee: Guarantee, unit: Unit, neighbors: str) -> Cost:
+        if not isinstance(unit, Unit):
+            raise LedgerError(f"unit must be a Unit, got {type(unit).__name__}.")
+        if (unit, neighbors) != (self.unit, self.neighbors):
+            ours, theirs = f"{self.unit} {self.neighbors}", f"{unit} {neighbors}"
             raise LedgerError(
-                f"a question needs a ledger for its neighbors, {neighbors!r}, got a ledger made "
-                f"for another neighbor relation, {self.neighbors!r}; create one for it"
+                f"This question protects {theirs}, but {self.where} is for {ours}, and costs of "
+                f"different units cannot be added up. Ask {_as_asked(self.unit, self.neighbors)}, "
+                f"or create a ledger for {theirs}."
             )
-        return price(guarantee, self.kind)
+        return price(guarantee, self.kind, self.where)
 
     def record(self, entry: Entry, answer: str) -> Entry:
-        """Writes the answer of an entry, once; it is on disk when this returns.
+        """Write the answer of an entry, once; it is on disk when this returns.
 
-        The same answer again changes nothing. Another answer is an error that names neither:
-        show an answer only after it is recorded.
+        Show an answer only after it is recorded.
+
+        Parameters
+        ----------
+        entry
+            What ``spend`` returned.
+        answer
+            What was drawn. The same answer again changes nothing.
+
+        Returns
+        -------
+        Entry
+            The entry with its answer.
+
+        Raises
+        ------
+        LedgerError
+            If the entry has another answer, or is of another ledger; names no answer.
+
         """
         if not isinstance(answer, str):
-            raise LedgerError(f"an answer must be text, got {type(answer).__name__}")
+            raise LedgerError(f"An answer must be text, got {type(answer).__name__}.")
         with self._store.write() as connection:
-            _balance(connection, self.where, lock=True)
+            balance = _balance(connection, self.where, lock=True)
             rows = connection.execute(select(ENTRIES).where(ENTRIES.c.number == entry.number))
-            found = [read_entry(row, self.kind, self.where) for row in rows.mappings()]
+            found = [read_entry(row, balance, self.where) for row in rows.mappings()]
             if [replace(paid, answer=None) for paid in found] != [replace(entry, answer=None)]:
                 raise LedgerError(
-                    "an answer is recorded in the ledger that was paid, got an entry of another "
-                    f"ledger, number {entry.number}; record it where it was spent"
+                    f"Entry {entry.number} was not paid for in {self.where}. Record an answer in "
+                    "the ledger that paid for it."
                 )
             if found[0].answer not in (None, answer):
                 raise LedgerError(
-                    f"an entry has one answer, got a second, different one for number "
-                    f"{entry.number}; recall the first, and do not show the second"
+                    f"Entry {entry.number} of {self.where} has a different answer already. Recall "
+                    "that one, and do not show the second."
                 )
             answered = replace(found[0], answer=answer)
             row = entry_row(answered)
@@ -209,31 +398,64 @@ class Ledger:
         return answered
 
     def recall(
-        self, name: str, question: Mapping[str, Any], *, guarantee: Guarantee | None = None
+        self,
+        name: str,
+        *,
+        question: Mapping[str, Any],
+        guarantee: Guarantee,
+        source: str | None,
     ) -> Entry | None:
-        """The entry of that name, for free; None if there is none.
+        """Find the entry of a name, for free.
 
-        The question, and the guarantee where one is given, must be those that were paid for. An
-        entry whose answer is None was cut off by a crash before its answer was recorded, or is
-        being answered by another process right now.
+        Which mechanism drew the answer does not matter: it answers the same question of the same
+        data under the same guarantee.
+
+        Parameters
+        ----------
+        name
+            What the answer was named.
+        question, guarantee, source
+            Must be those that were paid for. Without a source nothing is recalled.
+
+        Returns
+        -------
+        Entry or None
+            ``None`` if the name is new. An entry whose answer is ``None`` was cut off by a crash
+            before its answer was recorded, or is being answered by another process right now.
+
+        Raises
+        ------
+        LedgerError
+            If the name belongs to another question, guarantee or source.
+
         """
-        text = canonical(question)
-        check_name(name)
+        text = canonical(question, "question")
+        check_name(name, source)
         with self._store.read() as connection:
-            entry = self._find(connection, name)
+            entry = self._find(connection, _balance(connection, self.where), name)
         if entry is None:
             return None
-        changed = "question" if entry.question_text != text else "guarantee"
-        if entry.question_text != text or guarantee not in (None, entry.guarantee):
+        other = f"choose another name to ask {self.where} anew"
+        if entry.question_text != text:
             raise LedgerError(
-                f"a past answer is for the question it was drawn for, got a {changed} that "
-                f"changed under the same name {name!r}; choose another name to ask it anew"
+                f"The name {name!r} belongs to a different question. Repeat that one as it was, "
+                f"or {other}."
+            )
+        if entry.guarantee != guarantee:
+            raise LedgerError(
+                f"The answer named {name!r} was drawn under {entry.guarantee}, not {guarantee}. "
+                f"Ask under {entry.guarantee}, or {other}."
+            )
+        if entry.source != source:
+            raise LedgerError(
+                f"The answer named {name!r} was drawn from {entry.source!r}, not from {source!r}. "
+                f"If that is the same data, give source={entry.source!r}; if not, {other}."
             )
         return entry
 
-    def _find(self, connection: Connection, name: str) -> Entry | None:
+    def _find(self, connection: Connection, balance: Balance, name: str) -> Entry | None:
         row = connection.execute(select(ENTRIES).where(ENTRIES.c.name == name)).mappings().first()
-        return None if row is None else read_entry(row, self.kind, self.where)
+        return None if row is None else read_entry(row, balance, self.where)
 
 
 def _balance(connection: Connection, where: str, *, lock: bool = False) -> Balance:
@@ -244,13 +466,12 @@ def _balance(connection: Connection, where: str, *, lock: bool = False) -> Balan
     return read_balance(row, where)
 
 
-def _must_fit(cost: Cost, left: Cost) -> None:
-    rest = left.shown().values()
-    for (name, asked), there, after in zip(
-        cost.shown().items(), rest, (left - cost).parts, strict=True
-    ):
-        if after < 0:
-            raise BudgetExceeded(
-                f"a question must cost at most what is left, got {name}={asked} where {there} is "
-                "left; ask with less, or recall a past answer for free"
-            )
+def _as_asked(unit: Unit, neighbors: str) -> str:
+    """How a question must be asked to have this unit and relation."""
+    if unit.person is not None:
+        by = f"person={unit.person!r}"
+    elif unit.rows_per_person > 1:
+        by = f"rows_per_person={unit.rows_per_person} and no person column"
+    else:
+        by = "no person column or limit of rows"
+    return f"with neighbors={neighbors!r} and {by}"

@@ -1,7 +1,8 @@
 """The two tables of a ledger, and how values are laid into their rows.
 
-``rainbow_budget`` has one row: the total, the running sums and how many entries there are; it is
-the row every payment locks. ``rainbow_entries`` has one row a question. Fractions are text.
+``rainbow_budget`` has one row: what the budget is for, the total, the running sums, how many
+entries there are and from which sources; it is the row every payment locks. ``rainbow_entries``
+has one row a question. Fractions are text.
 
 Every row carries a *seal*, a digest of its other cells, so that a damaged cell is an error and
 never another budget. It is no protection against an owner who rewrites the file.
@@ -23,8 +24,9 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.entry import Balance, Entry
+from rainbowdp.questions.units import Unit
 
-VERSION = 1
+VERSION = 2
 PARTS = tuple(name for kind in KINDS.values() for name in kind.names())
 
 METADATA = MetaData()
@@ -34,11 +36,14 @@ BUDGET = Table(
     METADATA,
     Column("id", Integer, CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
     Column("version", Integer, nullable=False),
-    Column("kind", Text, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("unit", Text, nullable=False),
     Column("neighbors", Text, nullable=False),
+    Column("kind", Text, nullable=False),
     *(Column(f"total_{name}", Text) for name in PARTS),
     *(Column(f"spent_{name}", Text) for name in PARTS),
     Column("entries", Integer, nullable=False),
+    Column("sources", Text, nullable=False),
     Column("seal", Text, nullable=False),
 )
 
@@ -48,7 +53,9 @@ ENTRIES = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("time", Text, nullable=False),
     Column("name", Text, unique=True),
+    Column("source", Text),
     Column("question", Text, nullable=False),
+    Column("mechanism", Text),
     Column("guarantee", Text, nullable=False),
     *(Column(name, Text) for name in PARTS),
     Column("answer", Text),
@@ -62,11 +69,14 @@ def balance_row(balance: Balance) -> dict[str, Any]:
         {
             "id": 1,
             "version": VERSION,
-            "kind": balance.kind,
+            "dataset": balance.dataset,
+            "unit": json.dumps(balance.unit.describe()),
             "neighbors": str(balance.neighbors),
+            "kind": balance.kind,
             **_cells("total_", balance.total),
             **_cells("spent_", balance.spent),
             "entries": balance.entries,
+            "sources": json.dumps(balance.sources),
         }
     )
 
@@ -75,7 +85,17 @@ def read_balance(row: RowMapping, where: str) -> Balance:
     """The balance in a row whose seal holds; ``where`` names the ledger in the error."""
     _check(row, where)
     total, spent = (_cost(row, prefix, row["kind"]) for prefix in ("total_", "spent_"))
-    return Balance(row["kind"], row["neighbors"], total, spent, total - spent, row["entries"])
+    return Balance(
+        dataset=row["dataset"],
+        unit=Unit.restore(json.loads(row["unit"])),
+        neighbors=row["neighbors"],
+        kind=row["kind"],
+        total=total,
+        spent=spent,
+        left=total - spent,
+        entries=row["entries"],
+        sources=tuple(json.loads(row["sources"])),
+    )
 
 
 def entry_row(entry: Entry) -> dict[str, Any]:
@@ -85,7 +105,9 @@ def entry_row(entry: Entry) -> dict[str, Any]:
             "number": entry.number,
             "time": entry.time,
             "name": entry.name,
+            "source": entry.source,
             "question": entry.question_text,
+            "mechanism": entry.mechanism_text,
             "guarantee": _guarantee_text(entry.guarantee),
             **_cells("", entry.cost),
             "answer": None if entry.answer is None else json.dumps(entry.answer),
@@ -93,8 +115,8 @@ def entry_row(entry: Entry) -> dict[str, Any]:
     )
 
 
-def read_entry(row: RowMapping, kind: str, where: str) -> Entry:
-    """The entry in a row whose seal holds."""
+def read_entry(row: RowMapping, balance: Balance, where: str) -> Entry:
+    """The entry in a row whose seal holds, of the ledger with this balance."""
     _check(row, where)
     guarantee = restore_guarantee(json.loads(row["guarantee"]))
     assert isinstance(guarantee, DP | GaussianDP)
@@ -102,29 +124,36 @@ def read_entry(row: RowMapping, kind: str, where: str) -> Entry:
         number=row["number"],
         time=row["time"],
         name=row["name"],
+        dataset=balance.dataset,
+        unit=balance.unit,
+        neighbors=balance.neighbors,
+        source=row["source"],
         question_text=row["question"],
+        mechanism_text=row["mechanism"],
         guarantee=guarantee,
-        cost=_cost(row, "", kind),
+        cost=_cost(row, "", balance.kind),
         answer=None if row["answer"] is None else json.loads(row["answer"]),
     )
 
 
 def check_sum(entries: Iterable[Entry], balance: Balance, where: str) -> None:
-    """The entries are all there: numbered without a gap, and they cost what was spent."""
+    """The entries are all there: numbered without a gap, of those sources and that cost."""
     spent, count = balance.total - balance.total, 0
+    sources: dict[str | None, None] = {}
     for count, entry in enumerate(entries, 1):
         spent += entry.cost
+        sources[entry.source] = None
         if entry.number != count:
             raise damaged(where)
-    if (spent, count) != (balance.spent, balance.entries):
+    if (spent, count, tuple(sources)) != (balance.spent, balance.entries, balance.sources):
         raise damaged(where)
 
 
 def damaged(where: str) -> LedgerError:
     """The error of a ledger that cannot be trusted."""
     return LedgerError(
-        f"a ledger must be whole, got damage in {where}; restore a copy made after its last "
-        "question, or count the whole budget as spent"
+        f"{where} is damaged. Restore a copy made after its last question, or treat the whole "
+        "budget as spent."
     )
 
 
@@ -133,8 +162,8 @@ def _guarantee_text(guarantee: DP | GaussianDP) -> str:
         return json.dumps(describe_guarantee(guarantee))
     except ValueError:  # Python prints numbers of 4300 digits at most
         raise LedgerError(
-            "a ledger keeps guarantees of up to 4300 digits, got a longer one; give epsilon, delta "
-            "and mu as short decimals"
+            "A ledger keeps guarantees of up to 4300 digits, and this one is longer. Give epsilon, "
+            "delta and mu as short decimals."
         ) from None
 
 

@@ -42,7 +42,10 @@ _LONGEST = 86_400  # seconds to wait for a lock
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A database that holds, or is to hold, one ledger."""
+    """A database that holds, or is to hold, one ledger.
+
+    ``where`` names it in messages: the path as it was given, or the address without its password.
+    """
 
     where: str
     timeout: float
@@ -54,12 +57,14 @@ class Store:
         """The database at a path or at a ``postgresql://`` address; nothing is opened yet."""
         if not 0 < timeout <= _LONGEST:
             raise LedgerError(
-                f"timeout must be a number of seconds in (0, {_LONGEST}], got timeout={timeout}"
+                f"timeout must be a number of seconds between 0 and {_LONGEST}, "
+                f"got timeout={timeout}."
             )
         located = _locate(place)
-        if isinstance(located, URL):
+        if isinstance(located, URL):  # rendered without its password
             return cls(located.render_as_string(), timeout, _postgresql(located, timeout), None)
-        return cls(f"'{located}'", timeout, _sqlite(located, timeout, mode="rw"), located)
+        path = located.absolute()
+        return cls(str(located), timeout, _sqlite(path, timeout, mode="rw"), path)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -108,7 +113,8 @@ class Store:
         try:
             with tempfile.TemporaryDirectory(dir=self.path.parent, prefix=".rainbow-") as folder:
                 draft = Path(folder) / "ledger"
-                engine = _sqlite(draft, self.timeout, mode="rwc")
+                draft.touch(mode=0o600)  # questions and answers are the owner's to publish
+                engine = _sqlite(draft, self.timeout, mode="rw")
                 Store(self.where, self.timeout, engine, draft)._fill(budget)
                 self.path.hardlink_to(draft)  # atomic, and never over another file
                 sync_folder(self.path.parent)
@@ -126,17 +132,15 @@ def _locate(place: str | Path) -> Path | URL:
     scheme, separator, _ = text.partition("://")
     if not separator:
         if not text or "\0" in text:
-            raise LedgerError(f"a ledger's place must be a path or an address, got {text!r}")
-        return Path(text).absolute()
+            raise LedgerError(f"The place of a ledger must be a path or an address, got {text!r}.")
+        return Path(text)
+    wanted = "Give the path of a file or postgresql://user@host/database."
+    if scheme not in _SCHEMES:
+        raise LedgerError(f"A ledger cannot be kept at {scheme}://. {wanted}")
     try:
-        if scheme in _SCHEMES:
-            return make_url(text).set(drivername="postgresql+psycopg")
+        return make_url(text)
     except (ArgumentError, ValueError):  # its message may show a password
-        scheme += " with an address that cannot be read"
-    raise LedgerError(
-        "a ledger's place must be a path or postgresql://user@host/database, "
-        f"got one that starts with {scheme}"
-    )
+        raise LedgerError(f"The {scheme}:// address of the ledger is malformed. {wanted}") from None
 
 
 def _sqlite(path: Path, timeout: float, *, mode: str) -> Engine:
@@ -164,6 +168,7 @@ def _sqlite(path: Path, timeout: float, *, mode: str) -> Engine:
 
 
 def _postgresql(url: URL, timeout: float) -> Engine:
+    url = url.set(drivername="postgresql+psycopg")
     if "connect_timeout" not in url.query:
         url = url.update_query_dict({"connect_timeout": str(math.ceil(timeout))})
     try:

@@ -1,4 +1,4 @@
-"""What went wrong in a database, as one sentence with its remedy."""
+"""What went wrong in a database, in plain words and with a remedy."""
 
 from __future__ import annotations
 
@@ -37,24 +37,25 @@ _POSTGRESQL = {
 }
 
 _SENTENCES = {
-    "locked": "a ledger must be free within {timeout:g} s, got a lock held by someone else on "
-    "{where}; try again, or allow a longer timeout; nothing was spent",
-    "read-only": "a ledger must be writable to be changed, got a read-only one at {where}; make "
-    "it and its folder writable for this user; nothing was spent",
-    "full": "a ledger needs room to write, got a full disk at {where}; free some space and try "
-    "again; nothing was spent",
-    "failing": "a ledger's database must take what is written, got '{detail}' at {where}; mend "
-    "its disk or server and see the history before asking again",
-    "closed": "a ledger must be a file this user can open in a writable folder, got '{detail}' "
-    "for {where}; correct the path or its permissions",
-    "foreign": "a ledger must be made by rainbowdp, got something else at {where}; correct the "
-    "place, or create a ledger at a new one",
-    "taken": "a ledger is created once, got a place that is taken, {where}; open it, or choose "
-    "another place",
-    "unreachable": "the server of a ledger must be reachable, got '{detail}' from {where}; start "
-    "the server or correct the address",
-    "lost": "the server of a ledger must stay reachable, got '{detail}' from {where}; see the "
-    "history before asking again, the question may have been paid",
+    "locked": "{where} is locked by another process and was not free within {timeout:g} s. Try "
+    "again, or allow a longer timeout. Nothing was spent.",
+    "read-only": "{where} is read-only. Make it and its folder writable for this user. Nothing "
+    "was spent.",
+    "full": "The disk that holds {where} is full. Free some space and try again. Nothing was "
+    "spent.",
+    "failing": "{where} could not be read or written: {detail}. Repair its disk or server, and "
+    "look at the history before you ask again.",
+    "closed": "{where} cannot be opened: {detail}. Correct the path, or make the file and its "
+    "folder accessible to this user.",
+    "no folder": "There is no folder for {where}. Make the folder first.",
+    "foreign": "{where} is not a rainbowdp ledger. Correct the path or address, or create a "
+    "ledger at a new one.",
+    "taken": "{where} already exists and was left as it was. Open it, or create the ledger "
+    "somewhere else.",
+    "unreachable": "The server of {where} cannot be reached: {detail}. Start the server, or "
+    "correct the address.",
+    "lost": "The connection to {where} was lost: {detail}. The question may have been paid for: "
+    "look at the history before you ask again.",
 }
 
 
@@ -70,7 +71,7 @@ def explain(error: DBAPIError, where: str, timeout: float) -> LedgerError:
     text that cannot be decoded and, in PostgreSQL, a server that cannot be reached.
     """
     original = error.orig
-    detail = str(original).partition("\n")[0]
+    detail = str(original).partition("\n")[0].rstrip(".")
     if isinstance(original, sqlite3.Error):
         name = getattr(original, "sqlite_errorname", "SQLITE_CORRUPT")
         what = _SQLITE.get("_".join(name.split("_")[:2]), "failing")
@@ -89,7 +90,7 @@ def explain_file(error: OSError, where: str) -> LedgerError:
     if isinstance(error, FileExistsError):
         return sentence("taken", where)
     if isinstance(error, FileNotFoundError):
-        return LedgerError(f"a ledger's folder must exist, got {where}; make the folder first")
+        return sentence("no folder", where)
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
         return sentence("read-only", where)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -1,4 +1,4 @@
-"""Boundary conditions: what the mechanism does on the boundary of each region.
+"""Boundary conditions: the distribution on the boundary of each region.
 
 A condition is homogeneous: one distribution for all boundary datasets of a region. It is valid
 when the distributions of every two regions that touch are close under the guarantee.
@@ -38,14 +38,29 @@ class Clash:
 class BoundaryCondition:
     """One distribution for the boundary of each region of a graph.
 
-    ``conditions`` maps region labels to distributions, each either a mapping {answer: probability}
-    or a sequence in the region's own preference order; or it is a single such sequence, used in
-    every region. Regions without boundary need none.
+    Parameters
+    ----------
+    graph
+        The rainbow graph.
+    conditions
+        A mapping from region labels to distributions, or one sequence for every region. A
+        distribution is a mapping {answer: probability}, or a sequence in the region's own
+        preference order. Regions without a boundary need none.
 
+    Raises
+    ------
+    InvalidBoundary
+        If a region that touches another has no condition, or a label is not a region.
+    InvalidDistribution
+        If the probabilities are not a distribution over the answers.
+
+    Examples
+    --------
     >>> graph = RainbowGraph([(0, 1)], [("yes", "no"), ("no", "yes")])
     >>> condition = BoundaryCondition(graph, (0.75, 0.25))
     >>> condition[("no", "yes")]
     {'no': 0.75, 'yes': 0.25}
+
     """
 
     def __init__(
@@ -62,14 +77,14 @@ class BoundaryCondition:
             stray = next((label for label in conditions if label not in graph.regions), None)
             if stray is not None:
                 raise InvalidBoundary(
-                    f"a boundary condition must name regions of the graph, got {stray!r}; "
+                    f"the boundary condition names {stray!r}, which is not a region of the graph; "
                     "graph.regions lists them"
                 )
             for region in needed:
                 if region.label not in conditions:
                     raise InvalidBoundary(
-                        "every region that touches another needs a boundary condition, "
-                        f"got none for region ({region.name})"
+                        f"region ({region.name}) touches another, so it needs a boundary "
+                        "condition; give it one"
                     )
         self.exact_rows: dict[Label, tuple[Fraction, ...]] = {
             region.label: in_order(
@@ -81,11 +96,24 @@ class BoundaryCondition:
 
     @classmethod
     def symmetric(cls, graph: RainbowGraph, guarantee: Guarantee) -> BoundaryCondition:
-        """The first choice as often as possible when all others share the rest equally.
+        """The condition that favors the first choice as far as possible and no other.
 
-        (a, b, …, b) with a = φ(b) and a + (q−1)·b = 1; for (ε,δ) this is b = (1−δ)/(e^ε+q−1).
-        Valid on every graph, since two such rows differ at most by exchanging a and one b; the
-        best homogeneous condition for the first choice where all q regions touch each other.
+        (a, b, …, b) with a = φ(b) and a + (q−1)·b = 1; for (ε,δ) this is b = (1−δ)/(e^ε+q−1). It is
+        valid on every graph, and the best homogeneous condition for the first choice if all q
+        regions touch each other (``docs/theory.md``).
+
+        Parameters
+        ----------
+        graph
+            The rainbow graph.
+        guarantee
+            What is promised between neighbors.
+
+        Returns
+        -------
+        BoundaryCondition
+            The condition.
+
         """
         others = len(graph.answers) - 1
         b = _equal_share(guarantee, others)
@@ -98,12 +126,36 @@ class BoundaryCondition:
         return {answer: float(p) for answer, p in self.exact(label).items()}
 
     def exact(self, label: Label) -> dict[Answer, Fraction]:
-        """{answer: exact probability} on the boundary of region ``label``."""
+        """{answer: exact probability} on the boundary of region ``label``.
+
+        Parameters
+        ----------
+        label
+            A region of the graph.
+
+        Returns
+        -------
+        dict
+            The probabilities as fractions, most preferred answer first.
+
+        """
         rainbow = self.graph.regions[label].rainbow
         return dict(zip(rainbow, self.exact_rows[label], strict=True))
 
     def clashes(self, guarantee: Guarantee) -> tuple[Clash, ...]:
-        """Every pair of touching regions that breaks the guarantee; empty when valid."""
+        """Every pair of touching regions that breaks the guarantee; none if it is valid.
+
+        Parameters
+        ----------
+        guarantee
+            What is promised between neighbors.
+
+        Returns
+        -------
+        tuple of Clash
+            The pairs, each with the answers that prove it.
+
+        """
         found = []
         for first, second in self.graph.touching:
             pair = (self[first], self[second])
@@ -117,13 +169,25 @@ class BoundaryCondition:
         return tuple(found)
 
     def validate(self, guarantee: Guarantee) -> None:
-        """Raise ``InvalidBoundary`` naming the worst pair unless the condition is valid."""
+        """Raise unless every two touching regions keep the guarantee.
+
+        Parameters
+        ----------
+        guarantee
+            What is promised between neighbors.
+
+        Raises
+        ------
+        InvalidBoundary
+            If two touching regions break the guarantee.
+
+        """
         clashes = self.clashes(guarantee)
         if clashes:
             worst = max(clashes, key=lambda clash: clash.excess)
             more = f" ({len(clashes)} pairs fail in all)" if len(clashes) > 1 else ""
             raise InvalidBoundary(
-                f"a boundary condition must be {guarantee} where regions touch, but {worst}{more}"
+                f"the boundary condition breaks {guarantee} where regions touch: {worst}{more}"
             )
 
 

@@ -6,7 +6,7 @@ the prefix sums of each region at each depth; at an optimum they grow as fast as
 first ones are the best boundary condition (theory, Designing the boundary).
 
 Regions that a permutation of the answers carries into each other share their variables: the
-average of an optimum over such symmetries is an optimum, because the program is convex.
+program is convex, so the average of an optimum over such symmetries is an optimum.
 """
 
 from __future__ import annotations
@@ -41,9 +41,19 @@ _KEEP = 1e-7  # of the best worst case, given away so that the second program st
 class Design:
     """A designed boundary condition, exactly valid, with the proof of how good it is.
 
-    ``value`` is what the program attains (the total, or with ``worst`` the least worth on a
-    boundary), ``bound`` what no valid homogeneous condition exceeds, proved by the dual solution;
-    ``gap`` is their relative difference. ``mixing`` is the repair that made the rows exact.
+    Attributes
+    ----------
+    boundary
+        The condition.
+    value
+        What the program attains: the total, or with ``worst`` the least worth on a boundary.
+    bound
+        What no valid homogeneous condition exceeds, proved by the dual solution.
+    mixing
+        The weight of the repair that made the rows exact.
+    solution
+        What the solver returned.
+
     """
 
     boundary: BoundaryCondition
@@ -59,7 +69,7 @@ class Design:
 
     @property
     def optimal(self) -> bool:
-        """Whether the gap is small enough to say so."""
+        """Whether the gap is at most 1e-7."""
         return self.gap <= 1e-7
 
 
@@ -74,28 +84,52 @@ def design(
 ) -> Design:
     """The best valid homogeneous boundary condition of ``graph``.
 
-    ``utility`` is what an answer is worth (by default the first choice 1, others 0). The total
-    over all datasets is maximized, or with ``weights`` {(region, depth): weight} the weighted
-    total; with ``worst`` first the least worth on any region's boundary, then the total. Datasets
-    deeper than ``levels`` count as that deep. For ``DP`` and ``TradeOff``.
+    The best *total* may sacrifice a small region to a large one that it touches; ``worst`` does
+    not.
 
-    The best *total* may give up a small region for a large one that it touches; ``worst`` does not.
+    Parameters
+    ----------
+    graph
+        The rainbow graph.
+    guarantee
+        A ``DP`` or ``TradeOff``.
+    utility
+        What an answer is worth; by default the first choice 1 and all others 0.
+    weights
+        {(region, depth): weight} for the total; by default every dataset counts once.
+    worst
+        First maximize the least worth on any region's boundary, then the total.
+    levels
+        Datasets deeper than this count as this deep.
 
+    Returns
+    -------
+    Design
+        The condition, and how far it may be from the best.
+
+    Raises
+    ------
+    InvalidGuarantee
+        If the guarantee is not piecewise linear, or too steep for the solver.
+
+    Examples
+    --------
     >>> from rainbowdp import DP
     >>> graph = RainbowGraph([(0, 1)], [("yes", "no"), ("no", "yes")])
     >>> found = design(graph, DP.from_ratio(3, 1))
     >>> {answer: round(p, 6) for answer, p in found.boundary["yes", "no"].items()}
     {'yes': 0.75, 'no': 0.25}
+
     """
     if not isinstance(guarantee, PiecewiseLinear):
         raise InvalidGuarantee(
-            f"a boundary is designed for DP or TradeOff, got {guarantee}; "
+            f"a boundary can be designed for DP and TradeOff, got {guarantee}; "
             "use BoundaryCondition.symmetric"
         )
     if guarantee.lines[0].slope > _STEEPEST:
         raise InvalidGuarantee(
-            f"a boundary is designed for ratios up to {_STEEPEST:g}, got {guarantee}; "
-            "use BoundaryCondition.symmetric"
+            f"a boundary can be designed for an e^epsilon of at most {_STEEPEST:g}, got "
+            f"{guarantee}; use BoundaryCondition.symmetric"
         )
     if levels < 0:
         raise RainbowError(f"levels must be at least 0, got levels={levels}")
@@ -124,10 +158,10 @@ def default_boundary(
     guarantee: Guarantee,
     weights: Mapping[tuple[Label, int], float] | None = None,
 ) -> BoundaryCondition:
-    """What ``optimal`` uses when no boundary is given: the first choice, worst case first.
+    """The boundary that ``optimal`` uses if none is given: the first choice, worst case first.
 
-    Designed where the program is of moderate size and the guarantee piecewise linear and within
-    what the solver can resolve, the symmetric condition otherwise.
+    It is designed if the program is of moderate size and the guarantee piecewise linear and within
+    what the solver can resolve, and the symmetric condition otherwise.
     """
     bounded = [r.deepest for r in graph.regions.values() if r.deepest is not None]
     columns = sum(min(deepest, LEVELS) + 1 for deepest in bounded) * len(graph.answers)
@@ -144,7 +178,7 @@ def _worths(
     weights: Mapping[tuple[Label, int], float] | None,
     levels: int,
 ) -> dict[Label, Floats]:
-    """For each region with a boundary: the worth of each place of its rainbow, by depth."""
+    """For each region with a boundary the worth of each choice, by depth."""
     found: dict[Label, Floats] = {}
     depths, numbers = graph.depths, graph.region_numbers
     counts = _by_depth(graph, levels)
@@ -173,7 +207,7 @@ def _worths(
 
 
 def _by_depth(graph: RainbowGraph, levels: int) -> NDArray[np.int64]:
-    """How many datasets each region has at each depth, those past ``levels`` at that one."""
+    """How many datasets each region has at each depth; those past ``levels`` count there."""
     bounded = np.isfinite(graph.depths)
     depths = np.minimum(graph.depths[bounded], levels).astype(np.int64)
     width = int(depths.max(initial=0)) + 1
@@ -183,7 +217,7 @@ def _by_depth(graph: RainbowGraph, levels: int) -> NDArray[np.int64]:
 
 
 def _head(region: Region, utility: Utility, weighted: bool) -> Floats:
-    """The mean worth of each place of the rainbow on the boundary, whatever it weighs."""
+    """The mean worth of each choice on the boundary, whatever it weighs."""
     alike = weighted or utility.places is not None
     boundary = [(region.label, 0)] if alike else region.boundary
     worths = np.array([utility.worths(dataset, region.rainbow) for dataset in boundary])
@@ -194,7 +228,7 @@ def _head(region: Region, utility: Utility, weighted: bool) -> Floats:
 def _alike(
     rows: Mapping[Label, tuple[Fraction, ...]], touching: Sequence[tuple[Label, Label]]
 ) -> dict[Label, tuple[Fraction, ...]]:
-    """One row, the average, for all regions that are joined by touching ones."""
+    """One row, the average, for all regions that are connected by touching ones."""
     home = {label: {label} for label in rows}
     for first, second in touching:
         joined = home[first] | home[second]
@@ -233,7 +267,7 @@ class _Program:
         self._touching(guarantee)
 
     def column(self, orbit: int, level: int, k: int) -> int:
-        """Where the prefix sum of the first ``k`` answers stands, 1 ≤ k < q."""
+        """The column of the prefix sum of the first ``k`` answers, 1 ≤ k < q."""
         return self.start[orbit] + level * self.inner + k - 1
 
     def mass(self, orbit: int, level: int, place: int) -> tuple[dict[int, float], float]:
@@ -302,7 +336,7 @@ class _Program:
         return gain, constant
 
     def solve(self, worst: bool) -> tuple[Solution, float, float]:
-        """(solution, value, bound) for the best total, or for the best worst case and then that."""
+        """(solution, value, bound) for the best total, or the best worst case, then the total."""
         gain, constant = self.objective()
         if not worst or not self.worths:
             found = self._maximize(gain)
@@ -371,7 +405,7 @@ def _places(more: Region, less: Region) -> tuple[tuple[int, int], ...]:
 
 
 def _orbits(graph: RainbowGraph, worths: Mapping[Label, Floats]) -> dict[Label, int]:
-    """A number for each region, equal where a symmetry carries one region into the other."""
+    """A number for each region, equal if a symmetry carries one region into the other."""
     labels = list(worths)
     number = {label: place for place, label in enumerate(labels)}
     rainbows = {graph.regions[label].rainbow: label for label in labels}

@@ -1,4 +1,4 @@
-"""Rows of a graph put into integers: grown again from a boundary, or one by one."""
+"""Put the rows of a graph's mechanism into integers: grown again from a boundary, or one by one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def row_by_row(
     index: NDArray[Any],
     pairs: Integers,
 ) -> ExactMechanism:
-    """Each distinct row as a region of its own; ``pairs`` of them stand on neighbors."""
+    """Each distinct row as a region of its own; ``pairs`` of them occur on neighbors."""
     touching = tuple((int(a), int(b)) for a, b in pairs)
     heads = {number: exact_distribution(row.tolist()) for number, row in enumerate(table)}
     fixed, mixing = repaired(guarantee, heads, touching)

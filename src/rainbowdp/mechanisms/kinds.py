@@ -1,4 +1,4 @@
-"""The kinds of mechanisms that a graph has, by the names of their families."""
+"""The kinds of mechanisms that exist on graphs, by the names of their families."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A mechanism: a distribution over the answers for each dataset.
 
-Distributions are kept once each, as rows, and every dataset points at one; a mechanism on ten
-million datasets with forty distinct rows holds forty rows.
+Each distinct distribution is kept once, as a row, and every dataset points at one; a mechanism on
+ten million datasets with forty distinct rows holds forty rows.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Relation:
-    """How one mechanism stands to another: the verdict, and a witness for each way it goes."""
+    """How one mechanism compares with another: the verdict, and a witness for each direction."""
 
     verdict: Verdict
     better: Witness | None = None
@@ -81,14 +81,37 @@ class Homogeneity:
 class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
     """A randomized answer for each dataset of a rainbow graph.
 
-    ``table`` holds the distinct rows, probabilities in the order of ``graph.answers``; dataset
-    number i answers by row ``index[i]``. Most people get one from ``rb.optimal`` or
-    ``Mechanism.from_table``.
+    Most people get one from ``rb.optimal`` or ``Mechanism.from_table``.
 
+    Parameters
+    ----------
+    graph
+        The rainbow graph.
+    table
+        The distinct rows: probabilities in the order of ``graph.answers``.
+    index
+        For each dataset the number of its row in ``table``.
+    guarantee
+        What the mechanism promises; not checked here.
+    name
+        What it is called.
+    rows
+        The mechanism on the boundary graph that this one is the pullback of.
+    boundary
+        The boundary condition it was grown from.
+
+    Raises
+    ------
+    InvalidMechanism
+        If rows, index and graph do not fit together, or a row is not a distribution.
+
+    Examples
+    --------
     >>> graph = RainbowGraph([("a", "b")], {"a": ("yes", "no"), "b": ("no", "yes")})
     >>> coin = Mechanism.from_table(graph, {"a": {"yes": 0.6, "no": 0.4}, "b": (0.4, 0.6)})
     >>> coin["b"]
     {'no': 0.6, 'yes': 0.4}
+
     """
 
     def __init__(
@@ -104,8 +127,9 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
     ) -> None:
         if table.ndim != 2 or table.shape[1] != len(graph.answers) or index.shape != (len(graph),):
             raise InvalidMechanism(
-                "a mechanism needs a probability for each answer and a row for each dataset, got "
-                f"rows of shape {table.shape} and {index.shape[0]} places for {len(graph)} datasets"
+                f"table must have {len(graph.answers)} columns, one for each answer, and index an "
+                f"entry for each of the {len(graph)} datasets, got shapes {table.shape} and "
+                f"{index.shape}"
             )
         _check_table(table)
         index = np.asarray(index)
@@ -113,7 +137,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         if wrong.any() or index.dtype.kind not in "iu":
             shown = index[wrong][0] if wrong.any() else index.dtype
             raise InvalidMechanism(
-                f"a mechanism must point at rows 0 to {len(table) - 1}, got {shown}"
+                f"index must hold row numbers from 0 to {len(table) - 1}, got {shown}"
             )
         index = index.astype(number_type(len(table) - 1))
         self.graph, self.table, self.index, self.guarantee = graph, table, index, guarantee
@@ -128,14 +152,33 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
     ) -> Mechanism:
         """A mechanism from one distribution for each dataset.
 
-        Each is a mapping {answer: probability} or a sequence in the order of ``graph.answers``.
+        Parameters
+        ----------
+        graph
+            The rainbow graph.
+        distributions
+            For each dataset a mapping {answer: probability}, or a sequence in the order of
+            ``graph.answers``.
+        guarantee
+            What the mechanism promises; ``check`` tells whether it holds.
+
+        Returns
+        -------
+        Mechanism
+            The mechanism.
+
+        Raises
+        ------
+        InvalidMechanism
+            If a dataset has no distribution.
+
         """
         rows: dict[tuple[float, ...], int] = {}
         index = np.empty(len(graph), dtype=np.int64)
         for place, dataset in enumerate(graph.datasets):
             if dataset not in distributions:
                 raise InvalidMechanism(
-                    f"every dataset needs a distribution, got none for {dataset!r}"
+                    f"dataset {dataset!r} has no distribution; every dataset needs one"
                 )
             row = tuple(float(p) for p in in_order(distributions[dataset], graph.answers))
             index[place] = rows.setdefault(row, len(rows))
@@ -181,17 +224,35 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         return {answer: place for place, answer in enumerate(self.graph.answers)}
 
     def pullback(self, morphism: Morphism) -> Mechanism:
-        """The mechanism d ↦ self[morphism[d]] on the morphism's source: as private as this one."""
+        """The mechanism d ↦ self[morphism[d]] on the morphism's source: as private as this one.
+
+        Parameters
+        ----------
+        morphism
+            A morphism to this mechanism's graph.
+
+        Returns
+        -------
+        Mechanism
+            The mechanism on ``morphism.source``.
+
+        Raises
+        ------
+        InvalidMechanism
+            If the morphism leads to another graph or changes the answers.
+
+        """
         if morphism.target is not self.graph:
             raise InvalidMechanism(
-                "a mechanism can only be pulled back along a morphism to its own graph, "
-                f"got one to {morphism.target!r}"
+                f"the morphism leads to another graph, {morphism.target!r}; pull back along one to "
+                "this mechanism's graph"
             )
         answers = morphism.source.answers
         if set(answers) != set(self.graph.answers):
             raise InvalidMechanism(
-                f"a pullback must keep the answers {', '.join(map(str, self.graph.answers))}, "
-                f"got a source with {', '.join(map(str, answers))}"
+                f"the source of the morphism has the answers {', '.join(map(str, answers))}, but "
+                f"the mechanism has {', '.join(map(str, self.graph.answers))}; they must be the "
+                "same"
             )
         table = self.table[:, [self._answer_place[answer] for answer in answers]]
         index = self.index[morphism.positions]
@@ -199,7 +260,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
 
     @property
     def boundary(self) -> BoundaryCondition | None:
-        """The boundary condition that an optimal mechanism was grown from."""
+        """The boundary condition that an optimal mechanism was grown from, or None."""
         return self._boundary
 
     @property
@@ -209,19 +270,19 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
 
     @property
     def promise(self) -> Guarantee:
-        """The guarantee, or the reason why nothing can be said without one."""
+        """The guarantee; raises if the mechanism has none."""
         if self.guarantee is None:
             raise RainbowError(
-                "exact rows need a guarantee, got a mechanism without one; "
-                "pass it as Mechanism.from_table(graph, table, DP(...))"
+                "this mechanism has no guarantee, and exact rows need one; make it by "
+                "Mechanism.from_table(graph, table, DP(...))"
             )
         return self.guarantee
 
     def exact(self) -> ExactMechanism:
-        """The mechanism in integers, with its proof: made and proved once, then kept.
+        """The mechanism in integers with its proof; built and proved once, then kept.
 
-        An optimal mechanism is grown again from its boundary, exactly; any other has its rows put
-        on the grid. What rounding breaks is repaired by the least mixing, or refused.
+        An optimal mechanism is grown again from its boundary, exactly; the rows of any other are
+        rounded to integers. What rounding breaks is repaired by the least mixing, or refused.
         """
         return self._exact
 
@@ -232,17 +293,36 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         return row_by_row(self.graph, self.promise, self.table, self.index, self.row_pairs())
 
     def check(self, guarantee: Guarantee | None = None, *, every_edge: bool = False) -> Check:
-        """Does every pair of neighbors keep the guarantee, over all sets of answers, both ways?
+        """Check the guarantee on every pair of neighbors: all sets of answers, both directions.
 
-        A pullback is checked on the graph it comes from, whose few edges prove the rest; with
-        ``every_edge`` each edge of the own graph is looked at. Rows are floats, so what is
-        checked holds up to a relative rounding of 1e-12. Cost: O(edges) and one comparison for
-        each distinct pair of rows, in blocks: memory is that of the distinct pairs.
+        Rows are floats, so the result holds up to a relative rounding of 1e-12. Cost: O(edges) and
+        one comparison for each distinct pair of rows, in blocks; memory is that of the distinct
+        pairs.
+
+        Parameters
+        ----------
+        guarantee
+            What to check; by default what the mechanism promises.
+        every_edge
+            Look at each edge of this graph. By default a pullback is checked on the graph it comes
+            from, whose few edges prove the rest.
+
+        Returns
+        -------
+        Check
+            True if the guarantee holds; otherwise the worst pair of neighbors and the answers that
+            prove it.
+
+        Raises
+        ------
+        RainbowError
+            If neither the argument nor the mechanism has a guarantee.
+
         """
         promise = guarantee if guarantee is not None else self.guarantee
         if promise is None:
             raise RainbowError(
-                "a check needs a guarantee, got a mechanism without one; pass check(DP(...))"
+                "this mechanism has no guarantee to check; pass one, as in check(DP(1))"
             )
         if self.rows is not self and not every_edge and self.rows.check(promise):
             return Check.over_pairs(promise, len(self.rows.row_pairs()))
@@ -262,16 +342,28 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         return Check.broken(promise, len(pairs), float(worst), (more, less), answers)
 
     def row_pairs(self) -> NDArray[np.int64]:
-        """The distinct pairs of different rows that stand on neighbors."""
+        """The distinct pairs of different rows that occur on neighbors."""
         return self.graph.joined(self.index, len(self.table))
 
     def rows_at(self, positions: NDArray[Any]) -> Floats:
-        """The rows of the datasets at ``positions``, answers in the order of ``graph.answers``."""
+        """The rows of the datasets at ``positions``, answers in the order of ``graph.answers``.
+
+        Parameters
+        ----------
+        positions
+            Indices in ``graph.datasets``.
+
+        Returns
+        -------
+        array
+            A row for each position.
+
+        """
         rows: Floats = self.table[self.index[positions]]
         return rows
 
     def homogeneity(self) -> Homogeneity:
-        """Does each region have one and the same distribution on its whole boundary?"""
+        """Whether each region has one and the same distribution on its whole boundary."""
         on_boundary = np.flatnonzero(self.graph.depth_numbers == 0)
         _, first = np.unique(self.graph.region_numbers[on_boundary], return_index=True)
         head = dict(
@@ -288,7 +380,19 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         return Homogeneity(False, (one, other))
 
     def utility(self, utility: Utility) -> float:
-        """Σ over datasets of the expected worth of the answer."""
+        """The expected worth of the answer, summed over all datasets.
+
+        Parameters
+        ----------
+        utility
+            What an answer is worth at a dataset.
+
+        Returns
+        -------
+        float
+            The sum.
+
+        """
         return float(self._worths(utility).sum())
 
     def _worths(self, utility: Utility) -> Floats:
@@ -316,17 +420,46 @@ def _check_table(table: Floats) -> None:
     fine &= np.abs(np.where(np.isfinite(table), table, 0.0).sum(axis=1) - 1) <= SUM_TOLERANCE
     if not fine.all():
         row = table[int(np.flatnonzero(~fine)[0])]
-        raise InvalidMechanism(f"a row must be probabilities that sum to 1, got {plain(row)}")
+        raise InvalidMechanism(
+            f"every row of table must be probabilities that sum to 1, got {plain(row)}"
+        )
 
 
 def relate(a: Mechanism, b: Mechanism, order: Order | Utility = "dominance") -> Relation:
-    """How ``a`` stands to ``b`` on the same graph, dataset by dataset, with the proof.
+    """How ``a`` compares with ``b`` on the same graph, dataset by dataset, with the proof.
 
-    ``order``: ``"dominance"`` (every prefix sum), ``"lexicographic"`` (the first that differs) or
-    a ``Utility`` (its total). Differences within rounding count as equal.
+    Parameters
+    ----------
+    a, b
+        Two mechanisms on the same graph.
+    order
+        ``"dominance"`` (every prefix sum), ``"lexicographic"`` (the first that differs) or a
+        ``Utility`` (its total). Differences within rounding count as equal.
+
+    Returns
+    -------
+    Relation
+        The verdict, with a dataset where ``a`` is better and one where it is worse, if there are
+        any.
+
+    Raises
+    ------
+    RainbowError
+        If the mechanisms are on different graphs.
+
+    Examples
+    --------
+    >>> graph = RainbowGraph([("a", "b")], {"a": ("yes", "no"), "b": ("no", "yes")})
+    >>> sure = Mechanism.from_table(graph, {"a": (0.7, 0.3), "b": (0.3, 0.7)})
+    >>> fair = Mechanism.from_table(graph, {"a": (0.5, 0.5), "b": (0.5, 0.5)})
+    >>> relate(sure, fair).verdict
+    'dominates'
+
     """
     if a.graph is not b.graph:
-        raise RainbowError("two mechanisms must be on one graph to be compared, got two graphs")
+        raise RainbowError(
+            "these mechanisms are on different graphs; only mechanisms on the same graph compare"
+        )
     if isinstance(order, Utility):
         return _relate_by_utility(a, b, order)
     # Datasets that share the region and both rows compare alike; one of them speaks for all.
@@ -367,5 +500,25 @@ def _relate_by_utility(a: Mechanism, b: Mechanism, utility: Utility) -> Relation
 
 
 def dominates(a: Mechanism, b: Mechanism) -> bool:
-    """Whether every prefix sum of ``a`` is at least that of ``b``, at every dataset."""
+    """Whether every prefix sum of ``a`` is at least that of ``b``, at every dataset.
+
+    Parameters
+    ----------
+    a, b
+        Two mechanisms on the same graph.
+
+    Returns
+    -------
+    bool
+        True also if the two are equal.
+
+    Examples
+    --------
+    >>> graph = RainbowGraph([("a", "b")], {"a": ("yes", "no"), "b": ("no", "yes")})
+    >>> sure = Mechanism.from_table(graph, {"a": (0.7, 0.3), "b": (0.3, 0.7)})
+    >>> fair = Mechanism.from_table(graph, {"a": (0.5, 0.5), "b": (0.5, 0.5)})
+    >>> dominates(sure, fair), dominates(fair, sure)
+    (True, False)
+
+    """
     return relate(a, b).worse is None

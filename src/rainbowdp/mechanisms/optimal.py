@@ -63,7 +63,32 @@ def optimal_on_graph(
 def optimal_line(
     rainbow: Sequence[Answer], length: int, guarantee: Guarantee, row: Sequence[Number]
 ) -> Mechanism:
-    """The optimum on the (c, n)-line whose dataset 0 answers by ``row``, in preference order."""
+    """The optimum on the (c, n)-line whose dataset 0 answers by ``row``.
+
+    Parameters
+    ----------
+    rainbow
+        The preference order of every dataset.
+    length
+        The number of edges of the line, from 0.
+    guarantee
+        What is promised between neighbors.
+    row
+        The probabilities at dataset 0, in preference order.
+
+    Returns
+    -------
+    Mechanism
+        The optimum; dataset t is t steps from dataset 0.
+
+    Examples
+    --------
+    >>> from rainbowdp import DP
+    >>> line = optimal_line(("yes", "no"), 2, DP.from_ratio(2), ("1/4", "3/4"))
+    >>> [round(line[t]["yes"], 6) for t in range(3)]
+    [0.25, 0.5, 0.75]
+
+    """
     graph = RainbowGraph.line(rainbow, length)
     row = exact_distribution(list(row), len(graph.answers))
     return Mechanism(

@@ -1,4 +1,4 @@
-"""Proximity on a graph: each answer has its own weight by its own distance."""
+"""Proximity on a graph: each answer's weight depends on its own distance."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def proximity_on_graph(
 ) -> Mechanism:
     """The closed form of ``proximity`` with the distances of a graph as margins.
 
-    Private where Σ_{v≠w} E^{−λ_v(d)} ≤ 1 at every dataset (δ = 0; theory, Proximity), or where
-    q − 1 ≤ E; refused elsewhere, with the ε from which it holds. Checked on every edge. Margins
-    are cut where a weight falls below one unit of exact rows; ``limit``: bytes that margins and
-    rows may each take.
+    It is private if Σ_{v≠w} E^{−λ_v(d)} ≤ 1 at every dataset (δ = 0; theory, Proximity), or if q −
+    1 ≤ E. Otherwise it is refused, with the ε from which it holds. Checked on every edge. Margins
+    are cut off where a weight falls below one unit of exact rows; ``limit`` is how many bytes
+    margins and rows may each take.
     """
     if not isinstance(guarantee, DP) or guarantee.ratio == 1:
         raise InvalidGuarantee(f"proximity needs an (ε,δ) guarantee with ε > 0, got {guarantee}")
@@ -49,7 +49,7 @@ def proximity_on_graph(
     mechanism = Mechanism(graph, _rows(distinct, guarantee), index, guarantee, name="proximity")
     check = mechanism.check()
     if not check:
-        raise InvalidGuarantee(f"proximity is not private here: {check}")
+        raise InvalidGuarantee(f"proximity is not private on this graph: {check}")
     return mechanism
 
 
@@ -72,7 +72,7 @@ def _distinct(graph: RainbowGraph, found: NDArray[Any]) -> tuple[NDArray[Any], N
 
 
 def _rows(margins_of: Floats, guarantee: DP) -> Floats:
-    """One row for each row of margins; exactly one margin of each is 0."""
+    """One row for each row of margins, exactly one of which is 0."""
     losers = max(1, margins_of.shape[1] - 1)
     each = guarantee.delta / losers
     first = (1 - guarantee.delta) / (1 + guarantee.ratio)

@@ -10,10 +10,11 @@ from rainbowdp.aliases import Floats
 
 
 def first_heads(chances: Floats) -> Floats:
-    """The rows of permute-and-flip for rows of chances of which the largest are 1, in floats.
+    """The rows of permute-and-flip, in floats, from rows of chances whose largest is 1.
 
-    The integrand is a polynomial of degree q − 1, so Gauss–Legendre with ⌈q/2⌉ nodes is exact,
-    and as every term is positive, right to a few ulps for any number of answers.
+    The integrand is a polynomial of degree q − 1, so Gauss–Legendre quadrature with ⌈q/2⌉ nodes is
+    exact; and since every term is positive, the result is right to a few ulps for any number of
+    answers.
     """
     size = chances.shape[1]
     nodes, shares = _nodes((size + 1) // 2)
@@ -30,7 +31,7 @@ def _nodes(count: int) -> tuple[Floats, Floats]:
 
 
 def _product_of_others(factors: Floats) -> Floats:
-    """Π_{i≠v} of each row, by products from both sides: no division by what may be tiny."""
+    """Π_{i≠v} of each row, as products from both sides, so that nothing tiny is divided by."""
     ones = np.ones((len(factors), 1))
     before = np.cumprod(np.concatenate([ones, factors[:, :-1]], axis=1), axis=1)
     after = np.cumprod(np.concatenate([ones, factors[:, :0:-1]], axis=1), axis=1)[:, ::-1]

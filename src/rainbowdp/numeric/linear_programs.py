@@ -2,18 +2,22 @@
 
     maximize cost·x   where   row_lower ≤ matrix·x ≤ row_upper,   lower ≤ x ≤ upper
 
-Nothing here trusts the solver's word about optimality: every multiplier y gives the bound
+Nothing here trusts the solver's claim of optimality: every multiplier y gives the bound
 
     cost·x = y·(matrix·x) + (cost − matrixᵀy)·x
            ≤ Σ_i max(y_i·row_lower_i, y_i·row_upper_i) + Σ_j max(r_j·lower_j, r_j·upper_j),
 
-with r = cost − matrixᵀy, whatever y is; ``bound`` computes it from what the solver returned.
+with r = cost − matrixᵀy, whatever y is; ``bound`` computes it from the returned multipliers.
+
+HiGHS runs in a thread of its own. On the main thread it would keep Ctrl-C waiting until it ends, or
+take it for a failure of its own wherever it calls back into Python, and go on.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +32,8 @@ Status: TypeAlias = Literal["optimal", "infeasible", "unbounded", "stopped"]
 Progress: TypeAlias = Callable[[str], None]
 
 QUIET_FOR = 5.0  # seconds before a terminal is told that something is going on
+_POLL = 0.2  # seconds between two looks for Ctrl-C where waiting cannot be interrupted
+_GRACE = 1.0  # seconds that an interrupted solver has for ending
 _ITERATION = re.compile(r"^\s*(\d+)\*?(?:\s+[-\d]\S*){4}\s+([-\d]\S*)\s+\S+\s*$")
 
 
@@ -42,10 +48,10 @@ class LinearProgram:
     upper: Floats
 
     def bound(self, cost: Floats, multipliers: Floats) -> float:
-        """An upper bound on cost·x over the feasible set, right for any multipliers whatever.
+        """An upper bound on cost·x over the feasible set, valid for any multipliers whatsoever.
 
-        A multiplier that points at a side without a limit is taken as zero. Infinite where a
-        column without a limit is not priced out; give columns finite limits to avoid that.
+        A multiplier on a side without a limit is treated as zero. The bound is infinite if a column
+        without a limit is not priced out; give columns finite limits to avoid that.
         """
         y = np.where(np.isinf(self.row_upper), np.minimum(multipliers, 0.0), multipliers)
         y = np.where(np.isinf(self.row_lower), np.maximum(y, 0.0), y)
@@ -64,10 +70,10 @@ class LinearProgram:
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver found. ``values`` is empty where it has no point at all.
+    """What the solver found. ``values`` is empty if it found no point at all.
 
-    ``multipliers[i]`` is the worth of one unit more at row i: at least zero where the row's
-    upper limit binds, at most zero where its lower limit does.
+    ``multipliers[i]`` is the worth of one more unit at row i: at least zero if the row's upper
+    limit binds, at most zero if its lower limit does.
     """
 
     status: Status
@@ -89,12 +95,12 @@ class Solution:
 
 @dataclass
 class Solver:
-    """HiGHS with one feasible set loaded; each ``maximize`` starts from where the last ended.
+    """HiGHS with one feasible set loaded; each ``maximize`` starts where the last one ended.
 
     ``method``: ``"interior point"`` for one large program, ``"simplex"`` for many objectives on
     the same set, which then start warm. ``crossover`` moves an interior solution to a vertex:
-    sharper and, on large programs, slower by more than the solve itself. Without ``presolve``
-    feasible programs with hardly any room are not taken for infeasible.
+    sharper and, on large programs, slower by more than the solve itself. ``presolve`` can mistake a
+    feasible program with hardly any slack for an infeasible one; turn it off for those.
     """
 
     program: LinearProgram
@@ -105,6 +111,7 @@ class Solver:
     presolve: bool = True
     progress: Progress | None = None
     _highs: Any = field(init=False, repr=False)
+    _stop: threading.Event = field(init=False, repr=False, default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         import highspy
@@ -144,6 +151,8 @@ class Solver:
         if self.progress is not None:
             highs.setOptionValue("output_flag", True)
             highs.cbLogging.subscribe(self._report)
+        for interrupt in (highs.cbIpmInterrupt, highs.cbSimplexInterrupt):
+            interrupt.subscribe(self._may_go_on)
         self._must(highs.passModel(model), "the program")
 
     def maximize(self, cost: Floats) -> Solution:
@@ -151,14 +160,14 @@ class Solver:
         import highspy
 
         if not np.isfinite(cost).all():
-            raise RainbowError("an objective must be finite numbers, got one that is not")
+            raise RainbowError("the objective must be finite numbers, got one that is not")
         highs = self._highs
         columns = np.arange(len(cost), dtype=np.int32)
         self._must(highs.changeColsCost(len(cost), columns, -cost), "the objective")
         start = time.perf_counter()
         if self.time_limit is not None:  # HiGHS counts from its beginning
             highs.setOptionValue("time_limit", highs.getRunTime() + self.time_limit)
-        highs.run()
+        self._run()
         seconds = time.perf_counter() - start
         found, kinds = highs.getModelStatus(), highspy.HighsModelStatus
         status: Status = "stopped"
@@ -180,6 +189,32 @@ class Solver:
         bound = self.program.bound(cost, multipliers)
         return Solution(status, values, multipliers, float(cost @ values), bound, message, seconds)
 
+    def _run(self) -> None:
+        """Run HiGHS beside this thread; whatever interrupts the waiting interrupts HiGHS, too."""
+        # HiGHS looks for an interrupt between iterations. One that is busy with something else is
+        # left behind after a while, as a daemon that keeps nobody from ending. An event says when
+        # it ends: Thread.join takes a thread for ended once it was interrupted (Python 3.11).
+        ended = threading.Event()
+
+        def run() -> None:
+            try:
+                self._highs.run()
+            finally:
+                ended.set()
+
+        threading.Thread(target=run, name="HiGHS", daemon=True).start()
+        try:
+            while not ended.wait(_POLL):
+                pass
+        except BaseException:
+            self._stop.set()
+            ended.wait(_GRACE)
+            raise
+
+    def _may_go_on(self, event: Any) -> None:
+        if self._stop.is_set():
+            event.interrupt()
+
     def _report(self, event: Any) -> None:
         assert self.progress is not None
         for line in str(event.message).splitlines():
@@ -191,11 +226,11 @@ class Solver:
         import highspy
 
         if status == highspy.HighsStatus.kError:
-            raise RainbowError(f"the solver must accept {what}, but HiGHS refused it")
+            raise RainbowError(f"HiGHS, the solver of linear programs, refused {what}")
 
 
 def terminal_progress(what: str) -> Progress | None:
-    """Lines to standard error once a solve takes long; None where nobody is looking."""
+    """A callback that reports a long solve on standard error; None where there is no terminal."""
     if not sys.stderr.isatty():
         return None
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Powers of a ratio below 1 in fixed point, with bounds that are rounded outwards."""
+"""Powers of a ratio below 1 in fixed point, with bounds rounded outwards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Bounds: TypeAlias = tuple[int, int]  # what a number, times 2^places, is not bel
 
 
 def power_tables(ratio: Fraction, exponents: int, places: int) -> list[list[Bounds]]:
-    """Bounds of ratio^(digit·256^position), times 2^places: for each position all 256 digits."""
+    """Bounds on ratio^(digit·256^position), times 2^places: all 256 digits of each position."""
     whole = ratio.numerator * (1 << places) // ratio.denominator  # no rest
     step, tables = (whole, whole), list[list[Bounds]]()
     while len(tables) * 8 < exponents.bit_length():
@@ -24,7 +24,7 @@ def power_tables(ratio: Fraction, exponents: int, places: int) -> list[list[Boun
 def floor_of_power(
     tables: list[list[Bounds]], exponent: int, factor: int, places: int
 ) -> int | None:
-    """⌊factor·ratio^exponent⌋, or none where the bounds leave it open."""
+    """⌊factor·ratio^exponent⌋, or None if the bounds do not decide it."""
     found = factor << places, factor << places
     for powers in tables:
         if not exponent:
@@ -36,5 +36,5 @@ def floor_of_power(
 
 
 def _times(one: Bounds, other: Bounds, places: int) -> Bounds:
-    """The product of two bounded numbers with so many binary places, rounded outwards."""
+    """The product of two bounded numbers with that many binary places, rounded outwards."""
     return one[0] * other[0] >> places, -(-one[1] * other[1] >> places)

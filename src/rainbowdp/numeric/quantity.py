@@ -32,7 +32,7 @@ SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then norm
 
 
 def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:
-    """``value`` as the exact fraction it denotes; ``what`` names it in the error.
+    """The exact fraction that ``value`` denotes; ``what`` names it in the error message.
 
     >>> exact("0.1", "epsilon", RainbowError), exact(0.5, "epsilon", RainbowError)
     (Fraction(1, 10), Fraction(1, 2))
@@ -70,8 +70,8 @@ def exact_distribution(
 ) -> tuple[Fraction, ...]:
     """Probabilities as exact fractions, divided by their exact sum.
 
-    The sum may differ from one by rounding (1e-9) and no more: a row that was rounded to
-    four digits is somebody's mistake, not something to mend in silence.
+    The sum may differ from one by rounding (1e-9) and no more: a row that was rounded to four
+    digits is a mistake to report, not to repair silently.
     """
     row = tuple(exact(value, "a probability", InvalidDistribution) for value in values)
     if answers is not None and len(row) != answers:
@@ -97,16 +97,16 @@ def exact_distribution(
 
 
 def plain(row: Sequence[Fraction] | np.ndarray) -> str:
-    """A row for a message: short, in parentheses."""
+    """A short form of a row for a message, in parentheses."""
     return "(" + ", ".join(f"{float(p):.6g}" for p in row) + ")"
 
 
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
-    """Balls made inside the block carry ``bits`` bits; other threads wait for its end.
+    """Set the precision of balls to ``bits`` inside the block; other threads wait until it ends.
 
-    Nothing that is cached may be computed inside for the first time: ``cached_property`` has a lock
-    of its own (until Python 3.12), which another thread may hold while it waits for this one.
+    Nothing that is cached may be computed for the first time inside: ``cached_property`` has a
+    lock of its own (until Python 3.12), which another thread may hold while it waits for this one.
     """
     from flint import ctx
 
@@ -122,7 +122,7 @@ def ball(value: Fraction) -> arb:
 
 
 def dyadic(number: arb) -> Fraction:
-    """The dyadic rational that a ball without radius is."""
+    """The exact value of a ball with radius zero, a dyadic rational."""
     mantissa, exponent = (int(part) for part in number.man_exp())
     return Fraction(mantissa) * Fraction(2) ** exponent
 
@@ -133,8 +133,8 @@ def refine(
     """The float nearest to what ``evaluate`` encloses, at whatever precision that takes.
 
     ``evaluate`` is called with the precision set and doubled until the ball is accurate to
-    ``good`` bits relatively. A value that still cannot be told from zero at ``most`` bits is
-    zero: only an exact tie of rationals stays undecided for so long.
+    ``good`` bits relatively. A value that still cannot be distinguished from zero at ``most`` bits
+    is taken as zero: only an exact tie of rationals stays undecided for so long.
     """
     while True:
         with precision(bits):
@@ -147,9 +147,9 @@ def refine(
 
 
 def first_integer_above(evaluate: Callable[[], arb], bits: int = 128, most: int = 1 << 14) -> int:
-    """⌊x⌋ + 1 for the number x that ``evaluate`` encloses, decided at whatever precision it takes.
+    """⌊x⌋ + 1 for the number x that ``evaluate`` encloses, at whatever precision decides it.
 
-    A ball that holds an integer at every precision up to ``most`` bits is that integer.
+    A ball that contains an integer at every precision up to ``most`` bits is taken as that integer.
     """
     while True:
         with precision(bits):

@@ -37,7 +37,7 @@ _POSITIONS = {
 
 
 def figures() -> Mapping[str, Callable[[], Axes]]:
-    """The figures by the place where the paper has them, each drawn when it is called."""
+    """The figures by their number in the paper, each drawn when it is called."""
     drawn: dict[str, Callable[[], Axes]] = {
         "Fig. 1(A)": lambda: graph(
             paper.figure_one(),
@@ -65,7 +65,7 @@ def _example_one() -> Axes:
 def numerical(delta: str) -> Axes:
     """Figure 3, 4 or 5: the five probabilities by depth.
 
-    With δ > 0 also as they are printed, and below by how much that is too high or too low.
+    With δ > 0 it also shows them as printed, and below by how much that is too high or too low.
     """
     promise = DP.from_ratio(paper.RATIO, delta=delta)
     words = f"$e^\\varepsilon$ = 1.2, δ = {delta}"

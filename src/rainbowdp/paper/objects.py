@@ -33,7 +33,19 @@ BOUNDARY = tuple(round(p, 4) for p in UNROUNDED_BOUNDARY)  # the printed one wit
 
 
 def rainbow(letters: str) -> Rainbow:
-    """``"brg"`` as blue > red > green."""
+    """``"brg"`` as blue > red > green.
+
+    Parameters
+    ----------
+    letters
+        The first letters of colors, most preferred first.
+
+    Returns
+    -------
+    tuple of str
+        The colors.
+
+    """
     return tuple(_COLORS[letter] for letter in letters)
 
 

@@ -1,7 +1,7 @@
-"""Every number the paper states, beside ours.
+"""Every number that the paper states, beside ours.
 
-A claim holds when our value is the one recorded here. Where the paper is right that is the
-paper's value; where it is not, it is the value our theory page proves.
+A claim holds when our value is the one recorded here. Where the paper is right, that is the
+paper's value; where it is not, it is the value that our theory page proves.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _STYLE = (
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement: where the paper makes it, what it says, what we find, and what is due."""
+    """One statement: where the paper makes it, what it says, what we find, and what is right."""
 
     place: str
     statement: str
@@ -51,17 +51,17 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """Whether what we find is what is due."""
+        """Whether what we find is what is right."""
         return self.ours == self.due
 
     @property
     def erratum(self) -> bool:
-        """Whether the paper states something else than what is due."""
+        """Whether the paper states something other than what is right."""
         return self.paper != self.due
 
     @property
     def verdict(self) -> str:
-        """As due, an erratum of the paper, or a number of ours that has changed."""
+        """Right, an erratum of the paper, or a number of ours that has changed."""
         return "CHANGED" if not self.holds else "erratum" if self.erratum else "✓"
 
     def as_dict(self) -> dict[str, Any]:
@@ -223,10 +223,10 @@ def _whole(values: Sequence[float] | np.ndarray[Any, Any]) -> str:
 
 
 def draw(folder: str | os.PathLike[str], claims: Sequence[Claim]) -> tuple[Path, ...]:
-    """Write every figure of the paper into ``folder``, and a page with its numbers beside it.
+    """Write every figure of the paper to ``folder``, and a page with its numbers beside them.
 
     The figures are SVG files, the page is ``index.html``, and ``claims.json`` holds all claims.
-    The folder is made where it is missing; each file is written whole or not at all.
+    The folder is created if it is missing; each file is written whole or not at all.
     """
     from rainbowdp.paper.figures import figures
     from rainbowdp.plots import save
@@ -236,7 +236,7 @@ def draw(folder: str | os.PathLike[str], claims: Sequence[Claim]) -> tuple[Path,
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RainbowError(
-            f"figures need a folder that can be made or written, got {place}: {error.strerror}"
+            f"cannot write figures to the folder {place}: {error.strerror}"
         ) from error
     names = {where: f"figure-{_word(where)}.svg" for where in figures()}
     written = [save(figure(), place / names[where]) for where, figure in figures().items()]
@@ -287,6 +287,6 @@ def _word(place: str) -> str:
 
 
 def _write(target: Path, content: str) -> Path:
-    with whole_file(target, "a page") as draft:
+    with whole_file(target, "the page") as draft:
         draft.write_text(content, encoding="utf-8")
     return target

@@ -54,10 +54,30 @@ def growth(
 ) -> Axes:
     """Draw the best distribution at every depth, from ``row`` on the boundary.
 
-    ``row`` is in preference order, a mapping {answer: probability} or a sequence, whose answers
-    are then called 1, 2, …. With ``sums`` the prefix sums are drawn, which are what grows; else
-    the probabilities. Dots mark whole depths, rings and τ the phase changes: the first depth at
-    which a prefix sum exceeds θ and saturation begins. Gaussian DP has none.
+    Dots mark whole depths; rings and τ mark the phase changes, the first depth at which a prefix
+    sum exceeds θ and saturation begins. Gaussian DP has none.
+
+    Parameters
+    ----------
+    guarantee
+        What is promised between neighbors.
+    row
+        A mapping {answer: probability}, or a sequence, whose answers are then called 1, 2, …; in
+        preference order.
+    depth
+        The largest depth to draw; by default far enough to see the end.
+    sums
+        Draw the prefix sums, which are what grows, instead of the probabilities.
+    title
+        The title of the figure.
+    ax
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
     """
     if not isinstance(row, Mapping):
         row = {str(number): p for number, p in enumerate(row, 1)}

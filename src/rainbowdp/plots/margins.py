@@ -24,12 +24,29 @@ def comparison(
 ) -> Axes:
     """Draw how often each mechanism is wrong at each margin, in the worst case.
 
-    A margin is the number of changes after which another answer is the true one. With
-    ``error=False`` the probability of the true answer is drawn instead, on a plain scale.
-    Mechanisms with the same curve share one line and its label.
+    A margin is the number of changes after which another answer is the true one. Mechanisms with
+    the same curve share one line and its label.
+
+    Parameters
+    ----------
+    compared
+        What ``rb.compare`` returned.
+    error
+        Draw the chance of a wrong answer on a logarithmic scale; if False, the probability of the
+        true answer on a plain one.
+    title
+        The title of the figure.
+    ax
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
     """
     if not isinstance(compared, Comparison):
-        raise RainbowError(f"a comparison comes from rb.compare, got {compared!r}")
+        raise RainbowError(f"plots.comparison draws what rb.compare returns, got {compared!r}")
     area = axes(ax, 6.4, 4.0)
     lines = []
     for number, alike in enumerate(_groups(compared.standings)):

@@ -52,9 +52,29 @@ def graph(
 ) -> Axes:
     """Draw a rainbow graph, or a mechanism on it.
 
-    ``positions``: an (n, 2) array or a mapping from dataset to (x, y); without them the datasets
-    are laid out so that distances on paper are distances in the graph, at most 2,000 of them.
-    ``labels`` names the datasets, by default up to 40. ``key`` adds the colors of the answers.
+    Parameters
+    ----------
+    world
+        A rainbow graph, or a mechanism on one.
+    positions
+        An (n, 2) array, or a mapping from dataset to (x, y). By default up to 2,000 datasets are
+        laid out so that distances on paper match distances in the graph.
+    labels
+        Write the names of the datasets; by default if there are at most 40.
+    key
+        Add the colors of the answers.
+    radius
+        The radius of a disc in units of the drawing; by default a third of the least gap.
+    title
+        The title of the figure.
+    ax
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
     """
     mechanism = world if isinstance(world, Mechanism) else None
     known = mechanism.graph if mechanism is not None else _graph(world)
@@ -82,8 +102,25 @@ def boundary_graph(
 ) -> Axes:
     """Draw one line of depths for each region, its head on a circle where regions touch.
 
-    Each disc is labeled with its depth and, where they are few, the datasets it stands for.
-    Long lines are shortened in the middle; regions without boundary stand apart, at depth ∞.
+    Each disc is labeled with its depth and, if they are few, the datasets it stands for. Long lines
+    are shortened in the middle; regions without a boundary stand apart, at depth ∞.
+
+    Parameters
+    ----------
+    world
+        A rainbow graph, or a mechanism on one whose rows depend on region and depth alone.
+    key
+        Add the colors of the answers.
+    title
+        The title of the figure.
+    ax
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
     """
     mechanism = world if isinstance(world, Mechanism) else None
     known = mechanism.graph if mechanism is not None else _graph(world)
@@ -206,7 +243,7 @@ def draw_key(ax: Axes, known: RainbowGraph, note: str = "") -> None:
 def _graph(world: Any) -> RainbowGraph:
     if isinstance(world, RainbowGraph):
         return world
-    raise RainbowError(f"only a rainbow graph or a mechanism on one is drawn here, got {world!r}")
+    raise RainbowError(f"this draws a rainbow graph or a mechanism on one, got {world!r}")
 
 
 def _shares(known: RainbowGraph, mechanism: Mechanism | None) -> Floats:

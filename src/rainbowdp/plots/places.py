@@ -25,7 +25,7 @@ def placed(graph: RainbowGraph, positions: Any) -> Positions:
     if positions is None:
         if len(graph) > MOST:
             raise RainbowError(
-                f"a layout is made for at most {MOST:,} datasets, got {len(graph):,}; "
+                f"a layout takes at most {MOST:,} datasets, got {len(graph):,}; "
                 "give positions, or draw a map with plots.regions"
             )
         return layout(graph)
@@ -36,7 +36,7 @@ def placed(graph: RainbowGraph, positions: Any) -> Positions:
         found = np.array(given, dtype=np.float64)
     except KeyError as error:
         raise RainbowError(
-            f"every dataset needs a position, got none for dataset {error.args[0]!r}"
+            f"dataset {error.args[0]!r} has no position; every dataset needs one"
         ) from None
     except (TypeError, ValueError):
         raise RainbowError("positions must be pairs of numbers, got something else") from None

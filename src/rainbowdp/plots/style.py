@@ -254,9 +254,25 @@ def spread(
 
 
 def save(drawn: Axes | Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure to ``path``, whole or not at all; the suffix says as what: svg, pdf, png.
+    """Write a figure to ``path``, whole or not at all; the same figure gives the same bytes.
 
-    The same figure gives the same bytes.
+    Parameters
+    ----------
+    drawn
+        A figure or its axes.
+    path
+        A file that ends in ``.svg``, ``.pdf`` or ``.png``.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    RainbowError
+        If ``drawn`` is not a figure, or the file cannot be written.
+
     """
     figure = drawn if isinstance(drawn, Figure) else drawn.get_figure()
     if not isinstance(figure, Figure):
@@ -266,6 +282,6 @@ def save(drawn: Axes | Figure, path: str | os.PathLike[str]) -> Path:
     if kind not in {"svg", "pdf", "png"}:
         raise RainbowError(f"a figure must be saved as svg, pdf or png, got {target.name!r}")
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with rc_context({"svg.hashsalt": target.name}), whole_file(target, "a figure") as draft:
+    with rc_context({"svg.hashsalt": target.name}), whole_file(target, "the figure") as draft:
         figure.savefig(draft, format=kind, dpi=200, metadata=undated)
     return target

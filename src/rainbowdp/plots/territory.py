@@ -35,9 +35,28 @@ def regions(
 ) -> Axes:
     """Draw a large graph as a map.
 
-    ``positions`` are (x, y) for each dataset; a grid gives its ``shape`` (rows, columns) instead,
-    its datasets row by row from the top. A mechanism is colored by its confidence, the
-    probability of the first choice; a graph alone by depth. Up to twelve regions are named.
+    A mechanism is colored by its confidence, the probability of the first choice; a graph alone by
+    depth. Up to twelve regions are named.
+
+    Parameters
+    ----------
+    world
+        A rainbow graph, or a mechanism on one.
+    positions
+        (x, y) for each dataset.
+    shape
+        Instead of positions, (rows, columns) of a grid whose datasets are listed row by row from
+        the top.
+    title
+        The title of the figure.
+    ax
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
     """
     mechanism = world if isinstance(world, Mechanism) else None
     known: Any = mechanism.graph if mechanism is not None else world
@@ -58,7 +77,7 @@ def regions(
         places = np.stack([columns, rows], axis=1).astype(np.float64)
     else:
         if positions is None:
-            raise RainbowError("a map needs positions or the shape of a grid, got neither")
+            raise RainbowError("give a map positions or the shape of a grid")
         places = placed(known, positions)
         size = max(0.35, 2.0e5 / len(known)) if len(known) > 4_000 else 40.0
         area.scatter(

@@ -29,7 +29,22 @@ def trade_off(
 ) -> Axes:
     """Draw the trade-off curve of one guarantee or of several.
 
-    The diagonal is what pure guessing does; the nearer a curve is to it, the stronger the promise.
+    The diagonal is pure guessing; the nearer a curve is to it, the stronger the promise.
+
+    Parameters
+    ----------
+    guarantees
+        One or more guarantees.
+    title
+        The title of the figure.
+    ax
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
     """
     listed = [guarantees] if isinstance(guarantees, Guarantee) else list(guarantees)
     if not listed or not all(isinstance(g, Guarantee) for g in listed):
@@ -57,17 +72,33 @@ def worst_pair(
 ) -> Axes:
     """Draw the two neighbors that are easiest to tell apart, beside what the guarantee allows.
 
-    Of all neighboring rows, those whose curve comes nearest to the guarantee's or falls deepest
-    below it; among equals those that differ most. A curve that dips below breaks the guarantee.
+    Of all neighboring rows, these are the ones whose curve comes nearest to the guarantee's or
+    falls deepest below it; among equals, those that differ most. A curve that dips below breaks the
+    guarantee.
+
+    Parameters
+    ----------
+    mechanism
+        A mechanism on a graph.
+    guarantee
+        What to compare with; by default what the mechanism promises.
+    title
+        The title of the figure.
+    ax
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
     """
     rows: Any = mechanism.mechanism if isinstance(mechanism, Baseline) else mechanism
     if not isinstance(rows, Mechanism):
-        raise RainbowError("a worst pair needs a mechanism on a graph, got one for a question")
+        raise RainbowError("worst_pair draws a mechanism on a graph, got one for a question")
     promise = guarantee if guarantee is not None else rows.guarantee
     if promise is None:
-        raise RainbowError(
-            "a worst pair needs a guarantee, got a mechanism without one; pass a guarantee"
-        )
+        raise RainbowError("this mechanism has no guarantee; pass one to worst_pair")
     first, second, slack = _easiest(rows, promise)
     level, missed = polygon(rows.table[first], rows.table[second])
     area = axes(ax, 4.4, 4.4)
@@ -118,7 +149,9 @@ def _easiest(rows: Mechanism, promise: Guarantee) -> tuple[int, int, float]:
     """The neighboring rows with the least room left, first the one that false alarms come from."""
     pairs = rows.row_pairs()
     if not len(pairs):
-        raise RainbowError("a worst pair needs neighbors with different rows, got none")
+        raise RainbowError(
+            "no two neighbors have different rows, so there is no worst pair to draw"
+        )
     both = np.concatenate([pairs, pairs[:, ::-1]])
     found = []
     for first, second in both:

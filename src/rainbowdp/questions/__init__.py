@@ -18,9 +18,10 @@ from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, Question
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.quantile import Quantile
-from rainbowdp.questions.refute import Refutation, refute
-from rainbowdp.questions.relations import Neighbors
+from rainbowdp.questions.refutation import Refutation, refute
+from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 from rainbowdp.questions.threshold import Threshold
+from rainbowdp.questions.units import Unit, unit_of
 from rainbowdp.questions.winner import Winner
 
 __all__ = [
@@ -29,14 +30,17 @@ __all__ = [
     "Equals",
     "Group",
     "Neighbors",
+    "PersonRule",
     "Quantile",
     "Question",
     "Refutation",
     "Threshold",
+    "Unit",
     "Winner",
     "from_description",
     "limited",
     "refute",
+    "unit_of",
 ]
 
 _KINDS: dict[str, type[Winner] | type[Threshold] | type[Quantile]] = {
@@ -47,16 +51,22 @@ _KINDS: dict[str, type[Winner] | type[Threshold] | type[Quantile]] = {
 _Limited = TypeVar("_Limited", bound=CountQuestion | Custom)
 
 
-def limited(question: _Limited, rows_per_person: int, person: str | None = None) -> _Limited:
+def limited(
+    question: _Limited,
+    rows_per_person: int,
+    person: str | None = None,
+    person_rule: str = PersonRule.SAMPLE,
+) -> _Limited:
     """The same question where one person may have several records: margins become ⌈λ/k⌉.
 
-    With a ``person`` column, records past the limit are dropped when a table is counted; without
+    With a ``person`` column, a random sample of so many records of each person is counted; without
     one the caller promises that nobody has more.
 
     >>> limited(Winner(["red", "green"]), 3).margins({"red": 20, "green": 5})
     {'red': 0, 'green': 3}
     """
-    return replace(question, rows_per_person=rows_per_person, person=person)
+    rule = one_of(PersonRule, person_rule, "person_rule")
+    return replace(question, rows_per_person=rows_per_person, person=person, person_rule=rule)
 
 
 def from_description(description: Mapping[str, Any]) -> CountQuestion:
@@ -70,7 +80,7 @@ def from_description(description: Mapping[str, Any]) -> CountQuestion:
     if kind == "custom":
         raise InvalidQuestion(
             f"the function of the custom question {parameters.get('name')!r} is not in its "
-            "description: make it again with Custom"
+            "description; make the question again with rb.Custom"
         )
     if kind not in _KINDS:
         raise InvalidQuestion(f"kind must be one of {', '.join(_KINDS)}, got kind={kind!r}")

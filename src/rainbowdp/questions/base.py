@@ -16,8 +16,9 @@ into an uncounted one and back, and the margins allow for it.
 Where one person has up to k records, ``rows_per_person=k`` makes the margins ⌈λ/k⌉ and "one
 record" above means all records of one person: they make λ change by at most k, so ⌈λ/k⌉ by at
 most one. (Think of each person as k records of which some are uncounted: replacing one person by
-another is k substitutions.) With a ``person`` column the limit is kept when a table is counted;
-without one the caller promises it.
+another is k substitutions.) With a ``person`` column the limit is kept when a table is counted, by
+the ``person_rule``: a sample of k of the person's records, or one vote, where k is 1. Without such
+a column the caller promises the limit.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.ends import End, GivenEnd, Kind, end, kind_of, shown
-from rainbowdp.questions.relations import Neighbors, one_of
+from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,10 @@ class Question(Protocol):
     def rows_per_person(self) -> int:
         """How many records one person may have."""
 
+    @property
+    def person_rule(self) -> PersonRule:
+        """Which records of a person count, where there is a ``person`` column."""
+
     def margins(self, counts: Any, /) -> dict[str, int]:
         """λ: 0 at the true answer, else how many changes make that answer the true one."""
 
@@ -133,6 +138,7 @@ class CountQuestion(ABC):
     neighbors: Neighbors
     person: str | None
     rows_per_person: int
+    person_rule: PersonRule
 
     def _set(self, **fields: object) -> None:
         """Fill in checked fields, once."""
@@ -146,13 +152,13 @@ class CountQuestion(ABC):
         neighbors: str,
         person: str | None,
         rows_per_person: int,
+        person_rule: str,
     ) -> None:
         self._set(
             answers=checked_answers(answers),
             column=checked_column(column, "column"),
             neighbors=one_of(Neighbors, neighbors, "neighbors"),
-            person=checked_column(person, "person"),
-            rows_per_person=whole(rows_per_person, "rows_per_person", 1),
+            **checked_person(person, rows_per_person, person_rule),
         )
 
     @property
@@ -186,6 +192,7 @@ class CountQuestion(ABC):
             "neighbors": str(self.neighbors),
             "person": self.person,
             "rows_per_person": self.rows_per_person,
+            "person_rule": str(self.person_rule),
         }
 
 
@@ -213,6 +220,27 @@ def checked_column(column: str | None, what: str) -> str | None:
     if column is not None and (not isinstance(column, str) or not column):
         raise InvalidQuestion(f"{what} must be the name of a column, got {what}={column!r}")
     return column
+
+
+def checked_person(person: str | None, rows_per_person: int, person_rule: str) -> dict[str, Any]:
+    """The three fields that say whose record it is and which of them count.
+
+    >>> checked_person("who", 2, "sample")
+    {'person': 'who', 'rows_per_person': 2, 'person_rule': 'sample'}
+    """
+    column = checked_column(person, "person")
+    limit = whole(rows_per_person, "rows_per_person", 1)
+    rule = one_of(PersonRule, person_rule, "person_rule")
+    if rule == PersonRule.ONE_VOTE and limit != 1:
+        raise InvalidQuestion(
+            "with person_rule='one vote' each person is one record, "
+            f"got rows_per_person={limit}: leave it out, or use person_rule='sample'"
+        )
+    if rule == PersonRule.ONE_VOTE and column is None:
+        raise InvalidQuestion(
+            "person_rule='one vote' needs person=, the column that says whose record it is"
+        )
+    return {"person": column, "rows_per_person": limit, "person_rule": rule}
 
 
 def whole(value: object, what: str, least: int) -> int:
@@ -248,7 +276,7 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
     for name in counts:
         if name not in known:
             raise InvalidQuestion(
-                f"counts must be of {_listed(names)}, got a count of {name!r}: leave it out"
+                f"counts must be of {_listed(names)}, got another one: leave it out"
             )
     found: dict[str, int] = {}
     for name in names:
@@ -256,8 +284,19 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
         if type(count) is int and count >= 0:  # spares a message that nobody reads
             found[name] = count
         else:
-            found[name] = whole(count, f"the count of {name!r}", 0)
+            found[name] = _whole_count(count, name)
     return found
+
+
+def _whole_count(count: object, name: str) -> int:
+    """A count that is not an int of Python; one that is refused is not shown."""
+    try:
+        return whole(count, "a count", 0)
+    except InvalidQuestion:
+        pass
+    raise InvalidQuestion(
+        f"the count of {name!r} must be a whole number of at least 0, got something else"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

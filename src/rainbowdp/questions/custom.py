@@ -1,4 +1,4 @@
-"""A question of the user's own."""
+"""Questions with margins that the user computes."""
 
 from __future__ import annotations
 
@@ -14,26 +14,52 @@ from rainbowdp.questions.base import (
     checked_answers,
     checked_column,
     checked_counts,
+    checked_person,
     whole,
 )
 from rainbowdp.questions.ends import described, kind_of, less
-from rainbowdp.questions.relations import Neighbors, one_of
+from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 
 @dataclass(frozen=True, init=False)
 class Custom:
     """A question whose margins the user computes.
 
-    ``function`` takes a dataset and gives a whole number for each answer: 0 at exactly one,
-    the true answer, positive elsewhere, and changed by at most 1 by a change of one record (the
-    exact distance is the best choice; privacy needs no more than this). *The caller must make
-    sure of it*: a function that breaks it breaks the privacy of every answer. ``refute`` tries
-    to find a counterexample.
+    ``function`` takes a dataset and returns a whole number for each answer: 0 at exactly one, the
+    true answer, and positive elsewhere. A change of one record must change each number by at most
+    1. The exact distance is the best choice; privacy needs no more than these rules. *You must make
+    sure that they hold*: a function that breaks them breaks the privacy of every answer.
+    ``rb.refute`` looks for a counterexample.
 
-    With ``groups`` (name and ``Equals`` or ``Between``) the dataset is a histogram like that of
-    any other question; without, it is whatever ``function`` takes. ``name`` stands for the function
-    in files and ledgers, so give another function another name.
+    Parameters
+    ----------
+    answers
+        At least two different texts; ties go to the first listed.
+    function
+        Maps a dataset to {answer: margin}.
+    neighbors
+        What one change of the dataset is: ``"substituted"`` or ``"added or removed"``.
+    name
+        Stands for the function in files and ledgers, so give another function another name.
+    column
+        The column with the values, if tables are to be counted.
+    groups
+        Pairs of a name and an ``Equals`` or a ``Between``. With groups the dataset is a histogram,
+        as for any other question; without them it is whatever ``function`` takes.
+    person
+        The column that says whose record it is.
+    rows_per_person
+        How many records of one person count.
+    person_rule
+        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
 
+    Raises
+    ------
+    InvalidQuestion
+        If the answers, the groups or the name make no sense.
+
+    Examples
+    --------
     >>> def parity(counts):
     ...     odd = counts["big"] % 2
     ...     return {"even": odd, "odd": 1 - odd}
@@ -41,6 +67,7 @@ class Custom:
     ...                   groups=[("big", Between(100, None))])
     >>> question.margins({"big": 7})
     {'even': 1, 'odd': 0}
+
     """
 
     answers: tuple[str, ...]
@@ -51,6 +78,7 @@ class Custom:
     groups: tuple[Group, ...]
     person: str | None
     rows_per_person: int
+    person_rule: PersonRule
 
     def __init__(
         self,
@@ -63,11 +91,14 @@ class Custom:
         groups: Iterable[Group] = (),
         person: str | None = None,
         rows_per_person: int = 1,
+        person_rule: str = PersonRule.SAMPLE,
     ) -> None:
         if not callable(function):
-            raise InvalidQuestion(f"margins must come from a function, got {function!r}")
+            raise InvalidQuestion(f"function must be a function of a dataset, got {function!r}")
         if not isinstance(name, str) or not name:
-            raise InvalidQuestion(f"a custom question needs a name, got name={name!r}")
+            raise InvalidQuestion(
+                f"name must be a text that stands for the function, got name={name!r}"
+            )
         for key, value in {
             "answers": checked_answers(answers),
             "function": function,
@@ -75,29 +106,59 @@ class Custom:
             "name": name,
             "column": checked_column(column, "column"),
             "groups": _checked_groups(groups),
-            "person": checked_column(person, "person"),
-            "rows_per_person": whole(rows_per_person, "rows_per_person", 1),
+            **checked_person(person, rows_per_person, person_rule),
         }.items():
             object.__setattr__(self, key, value)
 
     def margins(self, dataset: Any, /) -> dict[str, int]:
-        """The function's margins, checked for shape and divided among a person's records."""
+        """The function's margins, checked, and divided by the number of records of a person.
+
+        Parameters
+        ----------
+        dataset
+            The counts by group, or whatever the function takes.
+
+        Returns
+        -------
+        dict of str to int
+            The margin of each answer.
+
+        Raises
+        ------
+        InvalidQuestion
+            If the function returns anything but one whole number for each answer, with a single 0.
+
+        """
         if self.groups:
             dataset = checked_counts(dataset, [name for name, _ in self.groups])
         # The margins come from private data, so no message shows them.
-        rule = f"the margins of {self.name!r} must be whole numbers from 0, one for each answer"
-        found = self.function(dataset)
+        wrong = (
+            f"the function of {self.name!r} must return a whole number from 0 for each answer, "
+            "and returned something else"
+        )
+        found = self._returned(dataset)
         if not isinstance(found, Mapping) or set(found) != set(self.answers):
-            raise InvalidQuestion(f"{rule}: its function returns something else")
+            raise InvalidQuestion(wrong)
         try:
             margins = {answer: whole(found[answer], "a margin", 0) for answer in self.answers}
         except InvalidQuestion:
-            raise InvalidQuestion(f"{rule}: its function returns something else") from None
+            raise InvalidQuestion(wrong) from None
         if sum(margin == 0 for margin in margins.values()) != 1:
             raise InvalidQuestion(
-                f"the margins of {self.name!r} must be 0 at exactly one answer, the true one"
+                f"the function of {self.name!r} must return 0 for exactly one answer, the true one"
             )
         return {answer: -(-m // self.rows_per_person) for answer, m in margins.items()}
+
+    def _returned(self, dataset: Any) -> Any:
+        """What the function makes of a dataset. Its errors may show the data, so they end here."""
+        try:
+            return self.function(dataset)
+        except Exception as error:
+            kind = type(error).__name__
+        raise InvalidQuestion(
+            f"the function of {self.name!r} raised {kind}. The rest of its message is left out, "
+            "because it may show private values; try it on a made-up dataset."
+        )
 
     def describe(self) -> dict[str, Any]:
         """Everything but the function, which the name stands for; ready for JSON."""
@@ -110,6 +171,7 @@ class Custom:
             "neighbors": str(self.neighbors),
             "person": self.person,
             "rows_per_person": self.rows_per_person,
+            "person_rule": str(self.person_rule),
         }
 
 
@@ -120,12 +182,12 @@ def _described(rule: Equals | Between) -> dict[str, Any]:
 
 
 def _checked_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """Named groups of one kind that share no record."""
+    """Named groups of one kind, no two of which share a record."""
     try:
         listed = tuple((name, rule) for name, rule in groups)
     except (TypeError, ValueError):
         raise InvalidQuestion(
-            f"groups must be pairs of a name and a rule, got {groups!r}"
+            f"groups must be pairs of a name and an Equals or a Between, got {groups!r}"
         ) from None
     for name, rule in listed:
         if not isinstance(name, str) or not isinstance(rule, Equals | Between):
@@ -142,7 +204,9 @@ def _checked_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
     for i, (name, rule) in enumerate(listed):
         for other, another in listed[:i]:
             if _share(rule, another):
-                raise InvalidQuestion(f"groups must share no record, got {other!r} and {name!r}")
+                raise InvalidQuestion(
+                    f"the groups {other!r} and {name!r} overlap; no record may belong to two groups"
+                )
     return listed
 
 

@@ -1,8 +1,8 @@
-"""Every histogram of a few records, and who neighbors whom among them.
+"""Every histogram of a few records, and which of them are neighbors.
 
 A histogram of g groups and at most n records is a row of g counts that sum to at most n; the rest
-are records in no group. There are C(n+g, g) of them, listed in lexicographic order, so the place
-of a histogram is a sum of binomials and neighbors are found without a search.
+are records in no group. There are C(n+g, g) of them, listed in lexicographic order, so the index of
+a histogram is a sum of binomials and neighbors are found without a search.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MOST = 200_000  # histograms that are enumerated at once
 
 
 def histograms(question: Question, records: int) -> Integers:
-    """All histograms of exactly ``records`` counted records, a row each.
+    """All histograms of exactly ``records`` counted records, one per row.
 
-    A question with one group asks how many of the records it holds: there the counts run from 0
-    to ``records``. Refuses more than 200,000 histograms.
+    A question with one group asks how many of the records it holds, so there the counts run from 0
+    to ``records``. More than 200,000 histograms are refused.
 
     >>> from rainbowdp import Threshold, Winner
     >>> histograms(Winner(["red", "green"]), 2).tolist()
@@ -54,11 +54,11 @@ def margins_of(question: Question, counts: Integers) -> Floats:
 
 
 def neighboring(question: Question, records: int) -> Iterator[tuple[Integers, Integers]]:
-    """Places in ``up_to(question, records)`` of neighbors, each unordered pair once.
+    """Indices in ``up_to(question, records)`` of neighbors, each unordered pair once.
 
     *Added or removed*: one person's records come or go, at most ``rows_per_person`` of them.
-    *Substituted*: at most that many records of one person turn into as many others, to and from
-    records in no group included.
+    *Substituted*: at most that many records of one person become as many others, including records
+    in no group.
     """
     rows = up_to(question, records)
     for move in _moves(question):
@@ -86,12 +86,11 @@ def _moves(question: Question) -> Iterator[Integers]:
 def _groups(question: Any) -> int:
     if not isinstance(question, Question):
         raise InvalidQuestion(
-            f"only a question has histograms of records, got {type(question).__name__}"
+            f"histograms of records exist for questions only, got {type(question).__name__}"
         )
     if not question.groups:
         raise InvalidQuestion(
-            "histograms can only be listed for a question with groups, got one about other data; "
-            "give the datasets"
+            "this question has no groups, so its histograms cannot be listed; give the datasets"
         )
     return len(question.groups)
 
@@ -101,7 +100,7 @@ def _bounded(groups: int, records: int) -> Integers:
     size = math.comb(records + groups, groups)
     if size > MOST:
         raise InvalidQuestion(
-            f"at most {MOST:,} histograms are listed, got {size:,} of {records} records; "
+            f"there are {size:,} histograms of {records} records, more than the limit of {MOST:,}; "
             "ask for fewer records"
         )
     bars = np.array(

@@ -13,7 +13,7 @@ from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import Between, CountQuestion, Group, checked_counts
 from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less
-from rainbowdp.questions.relations import Neighbors
+from rainbowdp.questions.relations import Neighbors, PersonRule
 
 Bin: TypeAlias = tuple[End | None, End | None]
 _INFINITE = ("inf", "infinity")
@@ -23,31 +23,48 @@ _INFINITE = ("inf", "infinity")
 class Quantile(CountQuestion):
     """Which of the listed bins holds the q-quantile?
 
-    ``bins`` are edges, ``[0, 10, 20, 50]``, or pairs (low, high): numbers, or dates and times. A
-    bin holds low ≤ x < high; bins rise, do not overlap and leave no gap. ``q`` is taken exactly,
-    so write ``"0.9"`` rather than 0.9, which is a little more than nine tenths.
+    With N counted records and rank r = max(1, ⌈qN⌉) the answer is the first bin whose cumulative
+    count reaches r; of an empty table it is the first bin. No value falls beside the bins: the
+    first and the last are open, ``< 10`` and ``≥ 20``, wherever the outer edges are.
 
-    No value falls beside the bins: the first and the last are open, ``< 10`` and ``≥ 20``,
-    wherever the outer edges are, and ``None``, -inf or inf may stand for these. With
-    ``closed_ends`` an outer edge that is given ends its bin, ``[0, 10)`` and ``[20, 50]`` with 50
-    included, and values beyond it are not counted.
+    The margins have closed forms, proved in ``docs/theory.md`` (The margins of a quantile). Cost:
+    O(q) for q bins, whatever the counts.
 
-    With N counted records and rank r = max(1, ⌈qN⌉) the answer is the first bin whose
-    cumulative count C_j reaches r; of an empty table it is the first bin.
+    Parameters
+    ----------
+    q
+        Strictly between 0 and 1, taken exactly: write ``"0.9"`` rather than 0.9, which is a little
+        more than nine tenths.
+    bins
+        Rising edges, ``[0, 10, 20, 50]``, or pairs (low, high) that touch: numbers, or dates and
+        times. A bin holds low ≤ x < high. ``None``, -inf or inf may stand for an outer edge.
+    column
+        The column with the values; None if counts are given.
+    closed_ends
+        End the outer bins at their edges, ``[0, 10)`` and ``[20, 50]`` with 50 included, and do not
+        count values beyond them.
+    neighbors
+        What one change is: ``"substituted"`` or ``"added or removed"``.
+    person
+        The column that says whose record it is.
+    rows_per_person
+        How many records of one person count.
+    person_rule
+        Which of them: a random ``"sample"``, or ``"one vote"`` a person, the bin of that person's
+        median.
 
-    *Substituted*: λ_j = r − C_j for a bin below the rank, C_{j−1} − r + 1 for one above it.
-    One substitution, to or from an uncounted record too, moves r − C_j or C_{j−1} − r by at
-    most one, and moving a record from the far side into bin j does so.
+    Raises
+    ------
+    InvalidQuestion
+        If ``q`` or the bins make no sense.
 
-    *Added or removed*: write L, M, R for the counts left of, in and right of bin j. Bin j is the
-    answer when q·R ≤ (1−q)(L+M) and (1−q)L < q(M+R). See ``_from_below``, ``_from_above``.
-
-    Cost: O(q) for q bins, whatever the counts.
-
+    Examples
+    --------
     >>> Quantile("1/2", [0, 10, 20, 50]).margins({"< 10": 4, "[10, 20)": 1, "≥ 20": 2})
     {'< 10': 0, '[10, 20)': 1, '≥ 20': 2}
     >>> Quantile("1/2", ["2024-01-01", "2024-04-01", "2024-07-01"], closed_ends=True).answers
     ('[2024-01-01, 2024-04-01)', '[2024-04-01, 2024-07-01]')
+
     """
 
     q: Fraction
@@ -65,6 +82,7 @@ class Quantile(CountQuestion):
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
+        person_rule: str = PersonRule.SAMPLE,
     ) -> None:
         share = exact(q, "q", InvalidQuestion)
         if not 0 < share < 1:
@@ -72,7 +90,7 @@ class Quantile(CountQuestion):
         checked = _checked_bins(bins, closed_ends)
         closed = checked[0][0] is not None or checked[-1][1] is not None
         names = [str(rule) for rule in _ranges(checked)]
-        self._set_shared(names, column, neighbors, person, rows_per_person)
+        self._set_shared(names, column, neighbors, person, rows_per_person, person_rule)
         self._set(q=share, bins=checked, closed_ends=closed)
 
     @cached_property
@@ -88,9 +106,22 @@ class Quantile(CountQuestion):
         direction: between bins i and k the edges there; into bin i all edges above it, or if that
         raises the rank, all edges below it.
 
+        Parameters
+        ----------
+        counts
+            A whole number for each bin; a bin that is left out has none.
+
+        Returns
+        -------
+        tuple of int
+            A lead for each edge between two bins.
+
+        Examples
+        --------
         >>> halves = Quantile("1/2", [0, 10, 20, 50])
         >>> halves.leads({"< 10": 4, "[10, 20)": 1, "≥ 20": 2})
         (0, 1)
+
         """
         checked = checked_counts(counts, [name for name, _ in self.groups])
         rank = -(-self.q.numerator * sum(checked.values()) // self.q.denominator)

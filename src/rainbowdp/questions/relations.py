@@ -1,4 +1,4 @@
-"""Words that a question must choose: what one change is, and who is right in a tie."""
+"""Words that a question must choose: one change, who is right in a tie, a person's rows."""
 
 from __future__ import annotations
 
@@ -41,6 +41,20 @@ class Ties(_Word):
 
     ANY_LEADER = "any leader"
     """Every answer that leads."""
+
+
+class PersonRule(_Word):
+    """Which records of a person count; either looks at that person's records alone.
+
+    >>> PersonRule("one vote") == PersonRule.ONE_VOTE
+    True
+    """
+
+    SAMPLE = "sample"
+    """So many of the person's counted records, drawn at random."""
+
+    ONE_VOTE = "one vote"
+    """One record: the person's most frequent group, or the median bin of a quantile."""
 
 
 Chosen = TypeVar("Chosen", bound=_Word)

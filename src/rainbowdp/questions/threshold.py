@@ -11,24 +11,51 @@ from typing import Any
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, whole
 from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less, shown
-from rainbowdp.questions.relations import Neighbors
+from rainbowdp.questions.relations import Neighbors, PersonRule
 
 MATCHING = "matching"
 
 
 @dataclass(frozen=True, init=False)
 class Threshold(CountQuestion):
-    """Is the number n of matching records at least T?
+    """Is the number of matching records at least T?
 
-    A record matches when its value in ``column`` equals ``equals``, or lies between ``minimum``
-    and ``maximum``, both included: numbers, or dates and times. Without a column the count is
-    given: ``{"matching": n}``.
+    A record matches when its value equals ``equals``, or lies between ``minimum`` and ``maximum``,
+    both included. Without a column the count is given: ``{"matching": n}``. Either relation changes
+    n by at most one, and any n can be reached, so the margin of "no" is n − T + 1 where the answer
+    is yes, and that of "yes" T − n where it is no.
 
-    Either relation changes n by at most one, and any n can be reached, so the margins are
-    λ_no = n − T + 1 where the answer is yes and λ_yes = T − n where it is no.
+    Parameters
+    ----------
+    at_least
+        T, a whole number from 1.
+    column
+        The column with the values; None if the count is given.
+    equals
+        The value of a matching record.
+    minimum, maximum
+        The ends of a range of matching values: numbers, or dates and times.
+    answers
+        Two texts, first the one for enough records.
+    neighbors
+        What one change is: ``"substituted"`` or ``"added or removed"``.
+    person
+        The column that says whose record it is.
+    rows_per_person
+        How many records of one person count.
+    person_rule
+        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
 
+    Raises
+    ------
+    InvalidQuestion
+        If there is no rule for matching records, or more than one, or a number makes no sense.
+
+    Examples
+    --------
     >>> Threshold(100, "age", minimum=65).margins({"matching": 103})
     {'yes': 0, 'no': 4}
+
     """
 
     at_least: int
@@ -48,8 +75,9 @@ class Threshold(CountQuestion):
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
+        person_rule: str = PersonRule.SAMPLE,
     ) -> None:
-        self._set_shared(answers, column, neighbors, person, rows_per_person)
+        self._set_shared(answers, column, neighbors, person, rows_per_person, person_rule)
         self._set(
             at_least=whole(at_least, "at_least", 1),
             equals=_spelled(equals),

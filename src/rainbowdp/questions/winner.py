@@ -1,4 +1,4 @@
-"""Which of the listed answers has the most records?"""
+"""The question which of the listed answers has the most records."""
 
 from __future__ import annotations
 
@@ -10,34 +10,45 @@ from itertools import accumulate
 from typing import Any
 
 from rainbowdp.questions.base import CountQuestion, Equals, Group
-from rainbowdp.questions.relations import Neighbors, Ties, one_of
+from rainbowdp.questions.relations import Neighbors, PersonRule, Ties, one_of
 
 
 @dataclass(frozen=True, init=False)
 class Winner(CountQuestion):
     """Which of the listed answers has the most records; ties go to the answer listed first.
 
-    With n_i records of answer i, answer v wins when n_i ≤ n_v − [i before v] for every other i.
+    The margin of an answer is the least number of records that must change before it wins. Its
+    closed forms, for both neighbor relations, are proved in ``docs/theory.md`` (The margins of a
+    vote). Cost: O(q log q log n) for all q answers together and n records.
 
-    *Substituted*: λ_v is the least t ≥ 1 with Σ_{i≠v} max(0, n_i − (n_v + t − [i before v])) ≤ t.
-    Necessary: t substitutions raise n_v by at most t, so at least that many records of other
-    answers must go, and t substitutions take away at most t. Sufficient: turn those records
-    into v; substitutions that are left over turn any other record into v, and where none is left
-    v has every record. Turning a record into an uncounted one, or one of those into v, does
-    no more than turning it into v, so the formula is the same with uncounted records.
+    Parameters
+    ----------
+    answers
+        At least two different texts.
+    column
+        The column with the votes; None if counts are given.
+    ties
+        ``"first listed"``, or ``"any leader"`` if every answer that leads is right. That matters
+        where mechanisms are compared and margin tables made; margins are those of the first listed.
+    neighbors
+        What one change is: ``"substituted"`` or ``"added or removed"``.
+    person
+        The column that says whose record it is.
+    rows_per_person
+        How many records of one person count.
+    person_rule
+        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
 
-    *Added or removed*: with a final count c of v, λ_v is the least over c of
-    (c − n_v) + Σ_{i≠v} max(0, n_i − (c − [i before v])), c ≥ n_v and c ≥ 1 unless v is
-    listed first. While two of the others stand above c, raising c saves more than it costs, and
-    afterwards never; so it is least where c reaches the second highest of the others.
+    Raises
+    ------
+    InvalidQuestion
+        If the answers are not at least two different texts, or another argument makes no sense.
 
-    With ``ties="any leader"`` every answer that leads is right, and counts as such where
-    mechanisms are compared and margin tables made; margins are those of the first listed.
-
-    Cost: O(q log q log n) for all q answers together and n records.
-
+    Examples
+    --------
     >>> Winner(["red", "green", "blue"]).margins({"red": 10, "green": 7})
     {'red': 0, 'green': 2, 'blue': 7}
+
     """
 
     ties: Ties
@@ -51,8 +62,9 @@ class Winner(CountQuestion):
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
+        person_rule: str = PersonRule.SAMPLE,
     ) -> None:
-        self._set_shared(answers, column, neighbors, person, rows_per_person)
+        self._set_shared(answers, column, neighbors, person, rows_per_person, person_rule)
         self._set(ties=one_of(Ties, ties, "ties"))
 
     @cached_property
@@ -71,10 +83,10 @@ class Winner(CountQuestion):
 
 
 def _substituted(counts: Sequence[int]) -> list[int]:
-    """The formula for every answer but the winner, by bisection over t.
+    """The margin of every answer but the winner, by bisection over the number of substitutions t.
 
-    The sum is taken over sorted counts: Σ_i max(0, n_i − x) + #{i before v: n_i ≥ x}
-    with x = n_v + t, which v itself adds nothing to.
+    The sum is taken over sorted counts: Σ_i max(0, n_i − x) + #{i before v: n_i ≥ x} with x = n_v +
+    t, to which v itself adds nothing.
     """
     ordered = sorted(counts)
     below = [0, *accumulate(ordered)]
@@ -100,7 +112,7 @@ def _substituted(counts: Sequence[int]) -> list[int]:
 
 
 def _added_or_removed(counts: Sequence[int]) -> list[int]:
-    """The formula for every answer but the winner, at the c where it is least."""
+    """The margin of every answer but the winner, at the final count where it is least."""
     before = _highest_two(counts)
     after = _highest_two(counts[::-1])[::-1]
     distances = []
@@ -113,7 +125,7 @@ def _added_or_removed(counts: Sequence[int]) -> list[int]:
 
 
 def _highest_two(counts: Sequence[int]) -> list[tuple[int, int]]:
-    """The second highest and the highest count before each position; −1 where there is none."""
+    """The second highest and the highest count before each position; −1 if there is none."""
     found = [(-1, -1)]
     for n in counts[:-1]:
         second, highest = found[-1]

@@ -7,17 +7,20 @@ that was changed, or whose rows do not keep what they promise, is refused.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
-from rainbowdp.errors import InvalidFile, RainbowError
+from rainbowdp.errors import InvalidFile, InvalidQuestion, RainbowError
 from rainbowdp.exact.mechanism import FORMAT, VERSION, ExactMechanism, key_finder
 from rainbowdp.exact.names import name_from_json
 from rainbowdp.exact.steps import MOST_MIXING
 from rainbowdp.guarantees.descriptions import restore_guarantee
 from rainbowdp.numeric.quantity import exact
-from rainbowdp.questions import from_description
+from rainbowdp.questions import Between, Custom, Equals, from_description
+from rainbowdp.questions.base import CountQuestion, checked_column
+from rainbowdp.questions.ends import end
 from rainbowdp.rules import FAMILIES
 from rainbowdp.storage.documents import parse_document, read_text
 
@@ -25,9 +28,11 @@ from rainbowdp.storage.documents import parse_document, read_text
 def load(path: str | PathLike[str]) -> ExactMechanism:
     """Read a mechanism file and prove it again, from its integers alone.
 
-    A file for a question is proved for all tables. A file for a graph is proved for the touching
-    regions it lists: whether those are all of the graph's, only the graph can tell. Without the
-    graph a dataset is a pair (region, depth).
+    A file for a question is proved for all tables, and ``mechanism.proof.scope`` says which change
+    of them: whose records, and how many of them. A custom question's file is proved for every
+    function that gives such margins, as the function is not in it. A file for a graph is proved
+    for the touching regions it lists: whether those are all of the graph's, only the graph can
+    tell. Without the graph a dataset is a pair (region, depth).
 
     Parameters
     ----------
@@ -42,7 +47,27 @@ def load(path: str | PathLike[str]) -> ExactMechanism:
     Raises
     ------
     InvalidFile
-        If the file is damaged, or its rows do not keep what it promises.
+        If the file is damaged, or its rows do not keep what it promises, or it says anything that
+        the proof did not read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rainbowdp import DP, Winner, best
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = best(Winner(["red", "green"]), DP(1)).save(f"{folder}/poll.json")
+    ...     mechanism = load(path)
+    >>> mechanism.proof.scope
+    'for tables of every size, one record substituted'
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rainbowdp import DP, Winner, best
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = best(Winner(["red", "green"]), DP(1)).save(f"{folder}/poll.json")
+    ...     print(load(file).name)
+    homogeneous
 
     """
     return from_text(read_text(path), path)
@@ -63,27 +88,67 @@ def from_text(text: str, path: str | PathLike[str]) -> ExactMechanism:
 
 def restore(content: Mapping[str, Any]) -> ExactMechanism:
     """The mechanism that ``ExactMechanism.describe`` described; making it proves it."""
+    given = {key: value for key, value in content.items() if key != "checksum"}
     answers = tuple(name_from_json(answer) for answer in content["answers"])
     question = content["question"]
     kinds = {family.kind: family for family in FAMILIES}
     if content["rule"] not in kinds:
         raise InvalidFile(f"a rule must be one of {', '.join(kinds)}, got {content['rule']!r}")
     rule = kinds[content["rule"]].rule.restore(content)
-    locate = None
-    if question is not None and question["kind"] != "custom":
-        asked = from_description(question)
-        if asked.answers != answers:
-            raise InvalidFile(f"the question has the answers {asked.answers}, the rows {answers}")
-        locate = key_finder(asked, rule)
+    asked = None if question is None else _asked(question)
+    if asked is not None and asked.answers != answers:
+        raise InvalidFile(f"the question has the answers {asked.answers}, the rows {answers}")
     mixing = exact(content["mixing"], "mixing", InvalidFile)
     if not 0 <= mixing <= MOST_MIXING:
         raise InvalidFile(f"mixing must be at most {MOST_MIXING}, got {mixing}")
-    return ExactMechanism(
+    found = ExactMechanism(
         restore_guarantee(content["guarantee"]),
         answers,
         rule,
         neighbors=content["neighbors"],
         question=question,
         mixing=mixing,
-        locate=locate,
+        locate=key_finder(asked, rule) if isinstance(asked, CountQuestion) else None,
     )
+    _must_say_the_same(found.describe(), given)
+    return found
+
+
+def _asked(described: Mapping[str, Any]) -> CountQuestion | Custom:
+    """The described question; of a custom one all but its function, which no file holds."""
+    if described["kind"] != "custom":
+        asked: CountQuestion | Custom = from_description(described)
+    else:
+        parts = {key: value for key, value in described.items() if key not in ("kind", "groups")}
+        groups = [(name, _group(rule)) for name, rule in described["groups"]]
+        asked = Custom(function=_no_function, groups=groups, **parts)
+    _must_say_the_same(asked.describe(), described)
+    return asked
+
+
+def _group(rule: Mapping[str, Any]) -> Equals | Between:
+    if "equals" in rule:
+        return Equals(checked_column(rule["equals"], "equals") or "")
+    low, high = (None if rule[side] is None else end(rule[side], side) for side in ("low", "high"))
+    return Between(low, high, closed=rule["closed"] is True)
+
+
+def _no_function(dataset: Any) -> dict[str, int]:
+    raise InvalidQuestion("the function of a custom question is not in its file: make it again")
+
+
+def _must_say_the_same(found: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Refuse a file that says more, less or something else than what was understood.
+
+    So there is nothing in it that a reader could see and the proof did not: no unknown key, no
+    float, truth value or text where an integer is meant.
+    """
+    for key in [*given, *(key for key in found if key not in given)]:
+        if key not in found:
+            raise InvalidFile(f"a mechanism file has no key {key!r}: leave it out")
+        if key not in given or not _same(found[key], given[key]):
+            raise InvalidFile(f"a mechanism file must be as it was written, got another {key!r}")
+
+
+def _same(one: Any, other: Any) -> bool:
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

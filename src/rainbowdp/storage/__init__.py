@@ -1,1 +1,1 @@
-"""What is kept: files that appear whole, checksummed documents, SQL quoting."""
+"""Files that appear whole or not at all, checksummed documents, and SQL quoting."""

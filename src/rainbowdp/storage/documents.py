@@ -1,4 +1,4 @@
-"""Documents: JSON files with a format, a version and a checksum, written whole or not at all."""
+"""JSON files with a format, a version and a checksum, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rainbowdp.storage.whole_file import whole_file
 
 
 def read_document(path: str | PathLike[str], wanted: str, version: int) -> dict[str, Any]:
-    """What stands in a file of the format ``wanted``, once its version and checksum are right."""
+    """The content of a file of the format ``wanted``, after checking its version and checksum."""
     return parse_document(read_text(path), path, wanted, version)
 
 
 def write_document(content: Mapping[str, Any], path: str | PathLike[str]) -> Path:
     """Write ``content`` with its checksum, whole or not at all."""
     target = Path(path)
-    with whole_file(target, "a mechanism file", InvalidFile) as draft:
+    with whole_file(target, "the mechanism file", InvalidFile) as draft:
         draft.write_text(checksummed(content), encoding="utf-8")
     return target
 
@@ -33,43 +33,48 @@ def checksummed(content: Mapping[str, Any]) -> str:
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """The text of a file, or why it cannot be read."""
+    """The text of a file; raises ``InvalidFile`` if it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        why = error.strerror
-        raise InvalidFile(f"a mechanism file must be readable, got {path}: {why}") from error
+        raise InvalidFile(f"cannot read the mechanism file {path}: {error.strerror}") from error
     except ValueError as error:
-        raise InvalidFile(f"a mechanism file must be JSON, got {path}: {error}") from error
+        raise InvalidFile(f"the mechanism file {path} is not JSON: {error}") from error
 
 
 def parse_document(
     text: str, path: str | PathLike[str], wanted: str, version: int
 ) -> dict[str, Any]:
-    """What ``text``, read from ``path``, holds, once format, version and checksum are right."""
+    """The content of ``text``, read from ``path``, after checking format, version and checksum."""
     try:
         content = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise InvalidFile(f"a mechanism file must be JSON, got {path}: {error}") from error
+        raise InvalidFile(f"the mechanism file {path} is not JSON: {error}") from error
     if not isinstance(content, dict) or content.get("format") != wanted:
-        raise InvalidFile(f"a mechanism file must say it is a {wanted!r}, got {path}")
+        raise InvalidFile(f"{path} is not a mechanism file: its format is not {wanted!r}")
     found = content.get("version")
     if type(found) is not int or found != version:
-        raise InvalidFile(f"a mechanism file must be of version {version}, got {found!r} in {path}")
+        raise InvalidFile(
+            f"the mechanism file {path} has version {found!r}, but this release reads version "
+            f"{version}; save the mechanism again"
+        )
     claimed = content.pop("checksum", None)
     if claimed != checksum(content):
-        raise InvalidFile(f"a mechanism file must match its checksum, got a changed one: {path}")
+        raise InvalidFile(
+            f"the mechanism file {path} does not match its checksum, so it was changed or damaged; "
+            "get the original, or save the mechanism again"
+        )
     return content
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key appears twice")
     return found
 
 
 def checksum(content: Mapping[str, Any]) -> str:
-    """SHA-256 of the content in one canonical spelling."""
+    """The SHA-256 of the content in canonical form."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(canonical.encode()).hexdigest()

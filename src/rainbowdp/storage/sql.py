@@ -1,10 +1,10 @@
-"""Names and texts in SQL."""
+"""Quoting names and strings in SQL."""
 
 from __future__ import annotations
 
 
 def quoted(text: str, quote: str) -> str:
-    """A name in double quotes or a text in single ones.
+    """``text`` between quotes: double quotes for a name, single quotes for a string.
 
     >>> quoted("it's", "'")
     "'it''s'"

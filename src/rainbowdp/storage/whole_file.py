@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Write a file whole or not at all."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rainbowdp.errors import RainbowError
 def whole_file(
     target: Path, what: str, refused: type[RainbowError] = RainbowError
 ) -> Iterator[Path]:
-    """A draft to write: it takes the name ``target`` once all is on disk, or vanishes.
+    """A draft to write to: it becomes ``target`` once everything is on disk, or disappears.
 
-    ``what`` names the file in the error where it cannot be written.
+    ``what`` names the file in the error message if it cannot be written.
     """
     draft = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
@@ -27,13 +27,13 @@ def whole_file(
         draft.replace(target)
         sync_folder(target.parent)
     except OSError as error:
-        raise refused(f"{what} must be writable, got {target}: {error.strerror}") from error
+        raise refused(f"cannot write {what} {target}: {error.strerror}") from error
     finally:
         draft.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a new name in ``folder`` as durable as its file, where folders can be synced."""
+    """Make a new name in ``folder`` as durable as its file, on systems that can sync folders."""
     if os.name == "posix":
         place = os.open(folder, os.O_RDONLY)
         try:

@@ -19,13 +19,13 @@ import numpy as np
 from rainbowdp.aliases import Floats
 from rainbowdp.answering.best import by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.answering.worlds import optimal
 from rainbowdp.baselines import Baseline, printed_operator
 from rainbowdp.comparison import Maker, compare
 from rainbowdp.errors import InvalidBoundary, InvalidFile, InvalidGuarantee
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.graphs.margins import margins
+from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
@@ -44,7 +44,7 @@ _FARTHEST = 60  # depths of a curve that nobody reaches
 def answer(world: World, settings: Settings) -> dict[str, Any]:
     """Rows, verdict, curves, the chosen dataset and the lines of Python."""
     shared = {
-        "guarantee": _describe(settings.guarantee),
+        "guarantee": describe_guarantee(settings.guarantee) | {"text": str(settings.guarantee)},
         "equal_shares": _equal_shares(world, settings.guarantee),
         "recipe": recipe(world, settings),
     }
@@ -79,8 +79,9 @@ def _made(world: World, settings: Settings) -> Mechanism:
 def maker(world: World, settings: Settings) -> Maker:
     """A function of a graph and a guarantee to the mechanism that ``settings`` name."""
     name, question = settings.mechanism, world.question
-    if name == "homogeneous":
-        return lambda graph, promise: optimal(graph, promise, _boundary(world, settings, promise))
+    if name in ON_GRAPHS and offered(world)[name].boundary:
+        grown = ON_GRAPHS[name]
+        return lambda graph, promise: grown(graph, promise, _boundary(world, settings, promise))
     if name in ON_GRAPHS:
         return ON_GRAPHS[name]
     if name == "printed":
@@ -109,8 +110,8 @@ def exact(world: World, settings: Settings) -> ExactMechanism:
     offer = offered(world)[settings.mechanism]
     if not offer.releasable:
         raise InvalidFile(
-            f"only our own mechanisms are released and written to files, got {offer.name}; "
-            "choose homogeneous or proximity"
+            f"{offer.name} has no exact proof, so it cannot be saved to a file; choose "
+            f"{' or '.join(ON_GRAPHS)}"
         )
     if settings.mechanism == "file":
         assert world.file is not None
@@ -274,12 +275,6 @@ def _of_file(world: World, guarantee: Guarantee) -> Mechanism:
     ]
     table = np.array([[weight / sum(row) for weight in row] for row in weights])
     return Mechanism(world.graph, table, np.arange(len(table)), guarantee)
-
-
-def _describe(guarantee: Guarantee) -> dict[str, Any]:
-    if isinstance(guarantee, DP):
-        return {"text": str(guarantee), "epsilon": guarantee.epsilon, "delta": guarantee.delta}
-    return {"text": str(guarantee), "mu": getattr(guarantee, "mu", None)}
 
 
 def _proof(mechanism: ExactMechanism) -> str:

@@ -34,7 +34,7 @@ def paper() -> World:
         "18 datasets, three answers and all six orders of preference (Figure 1).",
         graph,
         spread(graph),
-        ("from rainbowdp.paper.objects import figure_one", "world = figure_one()"),
+        ("from rainbowdp import paper", "world = paper.figure_one()"),
         start={"guarantee": _ONE, "dataset": 0},
     )
 

@@ -45,7 +45,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, most_bytes: int) -> None:
         self.app, self.most_bytes = app, most_bytes
-        self.too_much = f"the studio takes up to {most_bytes:,} bytes, got more"
+        self.too_much = f"this is more than the {most_bytes:,} bytes that the studio takes"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say why not."""

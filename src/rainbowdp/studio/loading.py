@@ -34,7 +34,7 @@ def open_world(path: str | Path) -> World:
         with place.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise InvalidFile(f"a file must be readable, got {path}: {error.strerror}") from error
+        raise InvalidFile(f"cannot read {path}: {error.strerror}") from error
     return read_world(content, str(path))
 
 
@@ -46,11 +46,11 @@ def read_world(content: bytes, source: str) -> World:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidFile(
-            f"a file must be text in UTF-8, got {source} with another byte at {error.start}"
+            f"{source} is not text in UTF-8: byte {error.start} does not belong there"
         ) from None
     title = Path(source).name
     if not text.strip():
-        raise InvalidFile(f"a file must hold a mechanism or a list of edges, got {source} empty")
+        raise InvalidFile(f"{source} is empty; open a mechanism file or a list of edges")
     if text.lstrip().startswith(("{", "[")):
         mechanism = from_text(text, source)
         note = f"A mechanism file for {mechanism.guarantee}, proved again from its integers."
@@ -78,7 +78,7 @@ def read_edge_list(text: str, source: str) -> RainbowGraph:
         if ":" in said:
             name, order = (part.strip() for part in said.split(":", 1))
             if name in rainbows:
-                raise InvalidGraph(f"a dataset must have one rainbow, got {name!r} again: {where}")
+                raise InvalidGraph(f"dataset {name!r} has a rainbow already: {where}")
             try:
                 rainbows[name] = as_rainbow([part.strip() for part in order.split(">")])
             except InvalidRainbow as error:
@@ -103,12 +103,12 @@ def read_edge_list(text: str, source: str) -> RainbowGraph:
         for end in pair:
             if end not in rainbows:
                 raise InvalidGraph(
-                    f"every dataset needs a rainbow such as '{end}: red > green', "
-                    f"got none for {end!r}: {source}, line {number}"
+                    f"dataset {end!r} has no rainbow; add a line such as '{end}: red > green': "
+                    f"{source}, line {number}"
                 )
     _small(len(rainbows), MOST_DATASETS, "datasets", source)
     if not rainbows:
-        raise InvalidGraph(f"a list of edges needs rainbows such as 'a: red > green', got {source}")
+        raise InvalidGraph(f"{source} has no rainbows; add lines such as 'a: red > green'")
     _small(len(next(iter(rainbows.values()))), MOST_ANSWERS, "answers", source)
     return RainbowGraph(list(edges), rainbows)
 

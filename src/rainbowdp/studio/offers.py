@@ -45,14 +45,14 @@ class Offer:
         }
 
 
-_CALLS = {"homogeneous": "rb.optimal", "proximity": "rb.proximity"}
+CALLS = {"homogeneous": "rb.optimal", "proximity": "rb.proximity"}
 OFFERS = (
     *(
         Offer(
             family.kind,
             family.title,
             family.summary,
-            _CALLS.get(family.kind, "rb.by_kind"),
+            CALLS.get(family.kind, "rb.by_kind"),
             releasable=True,
             boundary="boundary" in {field.name for field in fields(family)},
         )

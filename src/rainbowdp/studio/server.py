@@ -101,7 +101,7 @@ class Studio:
             return Source(name)
         if isinstance(name, str) and name in self._loaded:
             return self._loaded[name]
-        raise UnknownDataset("a world must be an example or a loaded file, got neither; load it")
+        raise UnknownDataset("there is no such example or loaded file; load the file again")
 
     def compute(self, function: Callable[..., Any], source: Source, content: Any) -> Any:
         """A function of a world and settings, when its turn comes."""
@@ -279,7 +279,9 @@ def _listening(port: int | None) -> socket.socket:
             return listener
         except (OSError, OverflowError):
             listener.close()
-    raise RainbowError(f"the port must be free and from 1 to 65535, got --port {port}; try another")
+    raise RainbowError(
+        f"cannot listen on --port {port}: it is taken, or not from 1 to 65535; try another"
+    )
 
 
 @cache

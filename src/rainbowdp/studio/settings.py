@@ -43,10 +43,10 @@ def read_settings(world: World, content: Mapping[str, Any]) -> Settings:
 
 def _guarantee(content: Any) -> Guarantee:
     if not isinstance(content, Mapping):
-        raise InvalidGuarantee("settings need a guarantee, got none")
+        raise InvalidGuarantee("the settings have no guarantee")
     numbers = [value for key, value in content.items() if key != "knots"]
     if not all(isinstance(value, str) and len(value) <= _LONGEST for value in numbers):
-        raise InvalidGuarantee("a guarantee must be written in short texts, got something else")
+        raise InvalidGuarantee("the numbers of a guarantee must be short texts, got something else")
     try:
         return restore_guarantee(content)
     except (KeyError, TypeError, ValueError) as error:

@@ -2,21 +2,31 @@
 
 ``count`` turns a table into the few numbers that a question needs. A table may be
 
-* a data frame: pandas, Polars (eager or lazy), PyArrow, DuckDB, PySpark, counted by its own engine;
-* a path or a glob of ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or ``.parquet`` files;
-* an ``SQLTable`` of a PostgreSQL database;
-* counts: ``{"red": 10, "green": 7}``.
+* a data frame: pandas, Polars (eager or lazy), PyArrow (a table or a dataset), DuckDB, PySpark,
+  counted by its own engine; a pandas or Polars Series is a frame of one column;
+* a path or a glob of ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson`` files, each also with ``.gz``,
+  or of ``.parquet`` files;
+* a ``TextFile``, which says how to read one, or a ``ParquetFile`` whose name does not tell;
+* an ``SQLTable`` of a PostgreSQL, SQLite or DuckDB database;
+* counts: ``{"red": 10, "green": 7}``, or what ``value_counts()`` of pandas gives.
 
 Nothing else than counts leaves the engine. The rules, the same for all of them:
 
 * Only what the question lists is counted. Nulls, NaN and other values are not.
+* A record of a text file is one line, and each line is read alone: whatever bytes it holds, every
+  other line is counted as it would be without it. A field that is empty, missing or not valid in
+  the file's encoding has no value. Only a trusted ``TextFile`` has fields that span lines.
 * The declared type of the column says how the question's texts and ends are read, never what is in
   it; ``values.py`` has the rules. A question that no value of the type can match is refused.
-* A range needs numbers, dates or times. In a CSV or TSV file, texts that spell one are that.
-* With a ``person`` column at most ``rows_per_person`` counted rows of each person are kept, those
-  of the first listed group first, then those of the second, and so on: a rule that looks
-  at that person's rows alone. Rows without a person are not counted, and rows
-  that are not counted do not use up the limit.
+* A range needs numbers, dates or times. In a text file, texts that spell one are that. Infinity
+  lies in a range that is open on its side.
+* With a ``person`` column the ``person_rule`` keeps a random sample of ``rows_per_person`` of each
+  person's counted rows, or lets each person be one record: the most frequent of that person's
+  groups, or for a quantile the bin of that person's median. Either looks at one person's rows alone
+  and favors no answer. Rows without a person are not counted, and rows that are not counted do not
+  use up the limit.
+* People are one if their values are equal to the last bit: texts by their bytes, whole numbers and
+  decimals exactly. Floats are refused by the type of the column.
 """
 
 from __future__ import annotations
@@ -28,21 +38,31 @@ from typing import Any
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions import Question
 from rainbowdp.questions.base import checked_counts
-from rainbowdp.tables.duck import count_arrow, count_relation
-from rainbowdp.tables.files import count_files
-from rainbowdp.tables.frames import count_frame
-from rainbowdp.tables.postgres import SQLTable, count_sql
+from rainbowdp.tables.databases import SQLTable, in_database
+from rainbowdp.tables.duck import in_arrow, in_relation
+from rainbowdp.tables.files import ParquetFile, in_files, must_exist
+from rainbowdp.tables.frames import count_frame, look_at_frame
+from rainbowdp.tables.funnel import shielded
+from rainbowdp.tables.looking import Look, looked
+from rainbowdp.tables.prepared import Found, Prepared, Work, counted
+from rainbowdp.tables.series import count_series, frame_of, is_series
+from rainbowdp.tables.text_files import TextFile
 
-__all__ = ["SQLTable", "count"]
+__all__ = ["Look", "ParquetFile", "SQLTable", "TextFile", "count", "look", "must_exist"]
 
 
 def count(
-    table: Any, question: Question, *, progress: Callable[[float], None] | None = None
+    table: Any,
+    question: Question,
+    *,
+    progress: Callable[[float], None] | None = None,
+    key: int | None = None,
 ) -> dict[str, int]:
     """How many records of ``table`` fall into each group of ``question``, by the rules above.
 
-    ``progress`` is called with numbers from 0 to 1 while files are read. A table that
-    cannot be read or lacks a column is an ``UnreadableTable``.
+    ``progress`` is called with numbers from 0 to 1 while files are read. ``key`` makes what a
+    person rule keeps repeatable; without it a new one is drawn. A table that cannot be read or
+    lacks a column is an ``UnreadableTable``, which shows nothing of what it holds.
 
     >>> from rainbowdp.questions import Winner
     >>> count({"green": 7}, Winner(["red", "green"]))
@@ -52,13 +72,84 @@ def count(
         raise InvalidQuestion("counting needs a question with groups, got one without")
     if isinstance(table, Mapping):
         return checked_counts(table, [name for name, _ in question.groups])
-    if isinstance(table, str | Path):
-        return count_files(table, question, progress)
-    if isinstance(table, SQLTable):
-        return count_sql(table, question)
-    library = type(table).__module__.partition(".")[0].lstrip("_")
-    if library == "duckdb":
-        return count_relation(table, question)
-    if library == "pyarrow":
-        return count_arrow(table, question)
-    return count_frame(table, question)
+
+    def work(prepared: Prepared) -> dict[str, int]:
+        return counted(prepared, key)
+
+    def in_frame() -> dict[str, int]:
+        if is_series(table):
+            return count_series(table, question, key)
+        return count_frame(table, question, key)
+
+    return _done(table, question, work, in_frame, progress)
+
+
+def look(
+    table: Any, question: Question, *, progress: Callable[[float], None] | None = None
+) -> Look:
+    """Look at a table before anything is paid. **The result is exact and private.**
+
+    It is for whoever may read the table anyway, to see whether a question asks what it should:
+    how many rows match each answer or bin, how many match none and why, and how many rows people
+    have. It takes nothing from a budget, so it must not be passed on.
+
+    Parameters
+    ----------
+    table
+        A file, a frame or a table of a database.
+    question
+        The question that you are about to ask.
+    progress
+        Called with numbers from 0 to 1 while files are read.
+
+    Returns
+    -------
+    Look
+        What is in the table.
+
+    Raises
+    ------
+    UnreadableTable
+        If the table cannot be read, or no answer can match the type of the column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from rainbowdp import Winner
+    >>> votes = pl.DataFrame({"vote": ["red", "Red", "green", None]})
+    >>> found = look(votes, Winner(["red", "green"], "vote"))
+    >>> found.matched, found.missing, found.unmatched
+    ({'red': 1, 'green': 1}, 1, {'capital letters differ': 1})
+
+    """
+    if not question.groups or isinstance(table, Mapping):
+        raise InvalidQuestion("look needs a table and a question that names a column of it")
+
+    def in_frame() -> Look:
+        return look_at_frame(frame_of(table, question) if is_series(table) else table, question)
+
+    return _done(table, question, looked, in_frame, progress)
+
+
+def _done(
+    table: Any,
+    question: Question,
+    work: Work[Found],
+    in_frame: Callable[[], Found],
+    progress: Callable[[float], None] | None,
+) -> Found:
+    """The work done by whoever can read the table; a failure shows nothing of what it holds."""
+
+    def done() -> Found:
+        if isinstance(table, str | Path | TextFile | ParquetFile):
+            return in_files(table, question, work, progress)
+        if isinstance(table, SQLTable):
+            return in_database(table, question, work)
+        library = type(table).__module__.partition(".")[0].lstrip("_")
+        if library == "duckdb":
+            return in_relation(table, question, work)
+        if library == "pyarrow" and hasattr(table, "schema"):
+            return in_arrow(table, question, work)
+        return in_frame()
+
+    return shielded(done, table, question.column)

@@ -1,4 +1,4 @@
-"""Count with DuckDB: Arrow tables, DuckDB's own relations, and what files are read into.
+"""Work with DuckDB: Arrow tables, DuckDB's own relations, and what files are read into.
 
 Out of core and on all processors. This speaks SQL rather than Narwhals, which is slower here,
 has no windows for Arrow, and beside NumPy makes DuckDB complain of leaks when Python ends.
@@ -12,12 +12,16 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
 from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
-from rainbowdp.tables.query import Source, counting
-from rainbowdp.tables.values import check_columns, matches, not_countable, numbered, spelled
+from rainbowdp.tables.locked import locked_connection, private_folder
+from rainbowdp.tables.people import no_identity
+from rainbowdp.tables.prepared import Found, Prepared, Work
+from rainbowdp.tables.query import Dialect, Source
+from rainbowdp.tables.values import Matches, check_columns, matches, not_countable, spelled
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,28 +44,56 @@ _VIEW = "rainbowdp_counted"
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
 
 
-def count_relation(relation: duckdb.DuckDBPyRelation, question: Question) -> dict[str, int]:
-    """Counts for a relation, on its own connection."""
-    check_columns(question, relation.columns)
+_DIALECT = Dialect(  # the outer hash mixes what the inner one joins by an exclusive or
+    hashed=lambda key, terms: f"hash(hash({key}, {terms}))",
+    spread=lambda table: (
+        f"SELECT person, number, unnest(range(records)) AS i FROM {table} AS many"  # noqa: S608
+    ),
+)
+_IDENTITIES = ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID", "BLOB")
+
+
+def in_relation(relation: duckdb.DuckDBPyRelation, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a relation, on its own connection."""
+    check_names(question, relation.columns)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
 
     def run(sql: str) -> Rows:
         found = relation.query(_VIEW, sql)
         return [] if found is None else found.fetchall()
 
-    return count_in(_VIEW, types, question, run)
+    return in_duckdb(_VIEW, types, question, run, work)
 
 
-def count_arrow(table: Any, question: Question) -> dict[str, int]:
-    """Counts for a PyArrow table, where it is in memory."""
-    import duckdb
-
-    check_columns(question, table.column_names)
-    with duckdb.connect(":memory:") as connection:
-        connection.register(_VIEW, _in_microseconds(table, question))
+def in_arrow(table: Any, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a PyArrow table, where it is in memory, or a dataset, where its files are."""
+    names = table.schema.names
+    check_columns(question, names)
+    if hasattr(table, "select"):  # DuckDB renames columns of one name, perhaps to a wanted one
+        wanted = {names.index(name) for name in (question.column, question.person) if name}
+        table = _in_microseconds(table.select(sorted(wanted)), question)
+    with private_folder() as folder, locked_connection(folder) as connection:
+        connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
         types = {name: type_ for name, type_, *_ in described}
-        return count_in(_VIEW, types, question, plainly(connection))
+        return in_duckdb(_VIEW, types, question, plainly(connection), work)
+
+
+def check_names(question: Question, names: Sequence[str]) -> None:
+    """Raise unless DuckDB finds the question's columns under their own names.
+
+    It does not tell capitals apart, and renames all but the first of several columns of one
+    name, ``x`` to ``x_1``, perhaps the name of a column that is there.
+    """
+    check_columns(question, names)
+    folded = [name.casefold() for name in names]
+    repeated = tuple({name for name in folded if folded.count(name) > 1})
+    for name in (question.column, question.person):
+        if name is not None and repeated and name.casefold().startswith(repeated):
+            raise UnreadableTable(
+                f"DuckDB cannot tell column {name!r} from others whose names are the same or "
+                "differ in capitals: rename them"
+            )
 
 
 def _in_microseconds(table: Any, question: Question) -> Any:
@@ -83,17 +115,18 @@ def _in_microseconds(table: Any, question: Question) -> Any:
     return table.set_column(place, question.column, finer)
 
 
-def count_in(
+def in_duckdb(
     table: str,
     types: Mapping[str, str],
     question: Question,
     run: Run,
+    work: Work[Found],
     *,
     look: Run | None = None,
     texts: bool = False,
     ours: bool = False,
-) -> dict[str, int]:
-    """Counts for a table given as SQL.
+) -> Found:
+    """Do the work in a table given as SQL.
 
     ``look`` runs a first, short query that chooses the quicker way; ``texts`` says that the
     table is a text file, where a range reads texts as numbers; ``ours`` that the connection is
@@ -101,22 +134,49 @@ def count_in(
     """
     check_columns(question, list(types), public=not texts)
     assert question.column is not None
-    column = quoted(question.column, '"')
+    column, declared = quoted(question.column, '"'), types[question.column]
+    person = None if question.person is None else _person(question.person, types[question.person])
     read = _spelled(question) if texts else None
-    read = _read(types[question.column], question) if read is None else read
-    if read is None:
-        return numbered(question, [])
-    found = matches(question, read.held, "text file" if texts else types[question.column])
+    read = _read(declared, question) if read is None else read
+    type_ = "text file" if texts else declared
     source = Source(
         table,
-        read.sql.format(column),
-        _NUMBER if isinstance(read.held, Real) and not ours else None,
-        None if question.person is None else quoted(question.person, '"'),
-        _NUMBER if question.person is not None and types[question.person] in _FLOATS else None,
+        column if read is None else read.sql.format(column),
+        f"CAST({column} AS VARCHAR)",
+        _NUMBER if read is not None and isinstance(read.held, Real) and not ours else None,
+        person,
     )
-    few = look is not None and question.person is None and len(found) > 1 and _has_few(source, look)
-    literal = partial(_literal, read.type_)
-    return numbered(question, run(counting(source, found, question.rows_per_person, literal, few)))
+    found: Matches = {} if read is None else matches(question, read.held, type_)
+    literal = partial(_literal, None if read is None else read.type_)
+    return work(
+        Prepared(
+            question,
+            type_,
+            source,
+            found,
+            _DIALECT,
+            lambda make: run(make(literal)),
+            lambda: look is not None and len(found) > 1 and _has_few(source, look),
+        )
+    )
+
+
+def _person(name: str, type_: str) -> str:
+    """A column that tells people apart, as SQL in which only the same value is equal."""
+    column, plain = quoted(name, '"'), type_.partition("(")[0]
+    if plain in _FLOATS:
+        raise no_identity(name, type_, floats=True)
+    if type_ == "VARCHAR":
+        return f"encode({column})"  # bytes, since texts may have a collation
+    if plain == "ENUM":  # whose numbers may come from the order of the rows
+        return f"encode(CAST({column} AS VARCHAR))"
+    if plain.removeprefix("U") in (*_INTEGERS, "HUGEINT"):
+        return column
+    if plain in (*_IDENTITIES, "DECIMAL") or plain.startswith("TIMESTAMP_"):
+        return column
+    if type_ == '"NULL"':
+        return f"CAST({column} AS VARCHAR)"
+    raise no_identity(name, type_, floats=False)
 
 
 class _Read(NamedTuple):
@@ -194,18 +254,23 @@ def plainly(connection: duckdb.DuckDBPyConnection) -> Run:
     return lambda sql: connection.execute(sql).fetchall()
 
 
-def watched(connection: duckdb.DuckDBPyConnection, progress: Callable[[float], None]) -> Run:
-    """Run a query in another thread and say how far it is, from 0 to 1."""
-    connection.execute("SET enable_progress_bar = true")
-    connection.execute("SET enable_progress_bar_print = false")
+def watched(
+    connection: duckdb.DuckDBPyConnection,
+    progress: Callable[[float], None],
+    share: Callable[[], float] | None = None,
+) -> Run:
+    """Run a query in another thread and say how far it is, from 0 to 1, by DuckDB or ``share``."""
     run_plainly = plainly(connection)
+
+    def so_far() -> float:
+        return connection.query_progress() / 100 if share is None else share()
 
     def run(sql: str) -> Rows:
         with ThreadPoolExecutor(1) as pool:
             rows = pool.submit(run_plainly, sql)
             try:
                 while not rows.done():
-                    progress(min(1.0, max(0.0, connection.query_progress() / 100)))
+                    progress(min(1.0, max(0.0, so_far())))
                     wait([rows], _POLL)
             except BaseException:
                 connection.interrupt()

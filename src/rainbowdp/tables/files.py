@@ -1,129 +1,173 @@
-"""Count in files: which files a path names, what they are, and how they are read.
-
-DuckDB reads them, out of core.
-"""
+"""Count in files: text files line by line, Parquet by DuckDB itself; out of core either way."""
 
 from __future__ import annotations
 
-import csv
 import glob
-import gzip
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.duck import count_in, plainly, watched
+from rainbowdp.tables.arrow_stream import TextStream
+from rainbowdp.tables.duck import Run, check_names, in_duckdb, plainly, watched
+from rainbowdp.tables.locked import locked_connection, private_folder
+from rainbowdp.tables.paths import PARQUET, STANDARD_INPUT, named_files, one_format
+from rainbowdp.tables.prepared import Found, Work, counted
+from rainbowdp.tables.text_files import TextFile
+from rainbowdp.tables.text_reader import LINES, Sizes, TextReader
 
-if TYPE_CHECKING:
-    import duckdb
+Progress: TypeAlias = Callable[[float], None]
 
-_KINDS = {".csv": "CSV", ".csv.gz": "CSV", ".tsv": "TSV", ".tsv.gz": "TSV", ".parquet": "Parquet"}
-_DELIMITERS = {"CSV": ",", "TSV": "\t"}
-# Without those statistics no comparison is decided early, and NaN, larger than any number, is in
-# no range by itself. Only for a connection of our own.
-_NO_STATISTICS = "SET disabled_optimizers = 'statistics_propagation'"
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """A Parquet file whose name does not tell that it is one; ``"-"`` is standard input."""
+
+    path: str | Path
+
+
+def must_exist(table: object) -> None:
+    """Raise unless the files that a table is read from are there."""
+    path = table.path if isinstance(table, TextFile | ParquetFile) else table
+    if isinstance(path, str | Path) and (path is table or str(path) != STANDARD_INPUT):
+        files = named_files(path)
+        if path is table:
+            one_format(files)
+
+
+def in_files(
+    source: str | Path | TextFile | ParquetFile,
+    question: Question,
+    work: Work[Found],
+    progress: Progress | None = None,
+    sizes: Sizes = Sizes(),  # noqa: B008  frozen
+) -> Found:
+    """Do the work in one file, or in all files of a glob taken as one table."""
+    with private_folder() as folder:
+        path = source.path if isinstance(source, TextFile | ParquetFile) else source
+        if path is not source and str(path) == STANDARD_INPUT:
+            files = [_kept(sys.stdin.buffer, folder / "standard input")]
+        else:
+            files = named_files(path)
+        if isinstance(source, str | Path):
+            format_ = one_format(files)
+            source = ParquetFile(path) if format_ == PARQUET else TextFile(path, format=format_)
+        files = [file if file.is_file() else _piped(file, folder) for file in files]
+        if isinstance(source, ParquetFile):
+            return _in_parquet(source, files, question, work, progress, folder)
+        return _in_texts(source, files, question, work, progress, folder, sizes)
 
 
 def count_files(
-    path: str | Path, question: Question, progress: Callable[[float], None] | None
+    source: str | Path | TextFile | ParquetFile,
+    question: Question,
+    progress: Progress | None = None,
+    sizes: Sizes = Sizes(),  # noqa: B008  frozen
+    key: int | None = None,
 ) -> dict[str, int]:
     """Counts for one file, or all files of a glob taken as one table."""
+    return in_files(source, question, lambda prepared: counted(prepared, key), progress, sizes)
+
+
+def _kept(stream: BinaryIO, file: Path) -> Path:
+    """What can be read only once, in a file of our own: a query may need it more often."""
+    with file.open("wb") as kept:
+        shutil.copyfileobj(stream, kept)
+    return file
+
+
+def _piped(pipe: Path, folder: Path) -> Path:
+    """What comes through a named pipe."""
+    with pipe.open("rb") as stream:
+        return _kept(stream, folder / pipe.name)
+
+
+# --- Parquet ------------------------------------------------------------------------------------
+
+
+def _in_parquet(
+    source: ParquetFile,
+    files: Sequence[Path],
+    question: Question,
+    work: Work[Found],
+    progress: Progress | None,
+    folder: Path,
+) -> Found:
     import duckdb
 
-    files = _files(str(path))
-    kind = _kind(files)
-    with duckdb.connect(":memory:") as connection:
-        connection.execute("SET parquet_metadata_cache = true")  # it is read three times
-        connection.execute(_NO_STATISTICS)
+    patterns = [glob.escape(str(file)) for file in files]  # DuckDB takes every path for a glob
+    listed = ", ".join(quoted(pattern, "'") for pattern in patterns)
+    # A folder named like a column would overrule it, and columns of other names would be filled.
+    table = f"read_parquet([{listed}], hive_partitioning = false, union_by_name = false)"
+    with locked_connection(folder, [*files, *patterns]) as connection:
         try:
-            columns = _columns(connection, files, kind)
             look = plainly(connection)
+            for pattern in patterns:
+                check_names(question, _parquet_names(pattern, look))
+            columns = {name: type_ for name, type_, *_ in look(f"DESCRIBE FROM {table}")}
             run = look if progress is None else watched(connection, progress)
-            table, texts = _table(files, kind, columns), kind != "Parquet"
-            return count_in(table, columns, question, run, look=look, texts=texts, ours=True)
+            return in_duckdb(table, columns, question, run, work, look=look, ours=True)
         except duckdb.Error:  # its message may show rows, so it goes no further
             raise UnreadableTable(
-                f"{path} cannot be read as {kind}: "
+                f"{source.path} cannot be read as Parquet: "
                 "is it what its name says, with the same columns in every file?"
             ) from None
 
 
-def _files(path: str) -> list[str]:
-    """The files that a path or a glob stands for."""
-    if Path(path).is_dir():
-        raise UnreadableTable(f"{path} is a folder: name its files, such as {path}/*.parquet")
-    files = [path] if Path(path).is_file() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
-    if not files:
-        raise UnreadableTable(f"there is no file {path}")
-    return files
+def _parquet_names(pattern: str, look: Run) -> list[str]:
+    """The names of a file's columns as they are in it, those of nested ones left out."""
+    file = quoted(pattern, "'")
+    nodes = iter(look(f"SELECT name, num_children FROM parquet_schema({file})"))  # noqa: S608
+    _, columns = next(nodes)
 
+    def skip(children: int | None) -> None:
+        for _ in range(children or 0):
+            skip(next(nodes)[1])
 
-def _kind(files: Sequence[str]) -> str:
-    """What the files are by their names."""
-    kinds = {_suffix(file): file for file in files}
-    if len(kinds) > 1:
-        one, other, *_ = kinds.values()
-        raise UnreadableTable(f"the files of a table must be of one kind, got {one} and {other}")
-    return next(iter(kinds))
-
-
-def _suffix(file: str) -> str:
-    for suffix, kind in _KINDS.items():
-        if file.lower().endswith(suffix):
-            return kind
-    raise UnreadableTable(f"the name of a file must end in {', '.join(_KINDS)}, got {file}")
-
-
-def _table(files: Sequence[str], kind: str, columns: Mapping[str, str]) -> str:
-    """The files as one table; every column of a text file is text.
-
-    Nothing about a text file is guessed from its rows: a guess that one record can change would
-    change the counts of all others. Quotes are double, a row that is too long or too short is
-    read as far as it goes. One thread, since several have to guess where a record begins.
-    """
-    listed = ", ".join(quoted(glob.escape(file), "'") for file in files)
-    if kind == "Parquet":
-        return f"read_parquet([{listed}])"
-    names = ", ".join(f"{quoted(name, chr(39))}: 'VARCHAR'" for name in columns)
-    return (
-        f"read_csv([{listed}], auto_detect = false, header = true, skip = 0, comment = '', "
-        f"delim = {quoted(_DELIMITERS[kind], chr(39))}, quote = '\"', escape = '\"', "
-        f"columns = {{{names}}}, null_padding = true, strict_mode = false, ignore_errors = true, "
-        "parallel = false)"
-    )
-
-
-def _columns(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[str], kind: str
-) -> dict[str, str]:
-    """The names of the columns and their types."""
-    if kind == "Parquet":
-        described = connection.execute(f"DESCRIBE FROM {_table(files, kind, {})}").fetchall()
-        return {name: type_ for name, type_, *_ in described}
-    headers = {tuple(_header(file, kind)) for file in files}
-    if len(headers) > 1:
-        raise UnreadableTable("the files of a table must have one header, got different ones")
-    (names,) = headers
-    if len(set(names)) != len(names):
-        raise UnreadableTable(
-            "the columns of a table must have different names, got one twice in its first line"
-        )
-    return dict.fromkeys(names, "VARCHAR")
-
-
-def _header(file: str, kind: str) -> list[str]:
-    """The first line of a text file: the names of its columns."""
-    opener = gzip.open if file.lower().endswith(".gz") else open
-    try:
-        with opener(file, "rt", encoding="utf-8-sig", newline="") as lines:
-            names = next(csv.reader(lines, delimiter=_DELIMITERS[kind]), [])
-    except (OSError, EOFError, ValueError, csv.Error):
-        names = []
-    if not names:
-        raise UnreadableTable(
-            f"a {kind} file must begin with a line of column names in UTF-8, got none in {file}"
-        )
+    names = []
+    for _ in range(columns or 0):
+        name, children = next(nodes)
+        names.append(name)
+        skip(children)
     return names
+
+
+# --- Text files ---------------------------------------------------------------------------------
+
+
+def _in_texts(
+    source: TextFile,
+    files: Sequence[Path],
+    question: Question,
+    work: Work[Found],
+    progress: Progress | None,
+    folder: Path,
+    sizes: Sizes,
+) -> Found:
+    import duckdb
+
+    reader = TextReader(source, files, question, sizes)
+    stream = TextStream(reader.columns, reader.batches)
+    with closing(stream), locked_connection(folder) as connection:
+        connection.register(LINES, stream)
+        run: Run = plainly(connection)
+        if progress is not None:
+            run = watched(connection, progress, reader.share)
+        types = dict.fromkeys(reader.wanted, "VARCHAR")
+        try:
+            return in_duckdb(reader.table, types, question, run, work, texts=True, ours=True)
+        except duckdb.Error:  # its message may show rows, so it goes no further
+            if stream.failure is not None:
+                raise stream.failure from None
+            raise UnreadableTable(
+                f"{source.path} cannot be counted: DuckDB gave up, "
+                "perhaps for lack of memory or of space for temporary files"
+            ) from None
+        finally:
+            connection.unregister(LINES)

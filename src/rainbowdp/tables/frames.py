@@ -1,29 +1,123 @@
 """Count in a data frame, pandas, Polars or PySpark, through Narwhals.
 
 The frame's own engine does the counting, in one lazy query; what comes back is one number for
-each group. The query is that of ``query.py``.
+each group. Where people are told apart, the engine counts the records of each person and group;
+Spark goes on with the SQL of ``query.py``, and for the others NumPy keeps what the rule keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
 from rainbowdp.tables.columns import comparable
+from rainbowdp.tables.frame_people import identified
 from rainbowdp.tables.held import Range
-from rainbowdp.tables.values import check_columns, check_different, numbered
+from rainbowdp.tables.looking import MOST_VALUES, Look, made
+from rainbowdp.tables.people import People
+from rainbowdp.tables.values import check_columns, numbered
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 
-def count_frame(native: Any, question: Question) -> dict[str, int]:
-    """Counts for a data frame of a library that Narwhals knows."""
+def count_frame(
+    native: Any, question: Question, key: int | None = None, *, weight: str | None = None
+) -> dict[str, int]:
+    """Counts for a data frame of a library that Narwhals knows.
+
+    A column ``weight`` says for how many records a row stands.
+    """
+    return _count(_frame(native, question), question, key, weight)
+
+
+def look_at_frame(native: Any, question: Question) -> Look:
+    """Look at a data frame of a library that Narwhals knows."""
+    import narwhals as nw
+
+    frame = _frame(native, question)
+    if frame.implementation.is_pandas_like():  # where Narwhals would look into objects
+        dtype = frame.to_native()[question.column].dtype
+    else:
+        dtype = frame.collect_schema()[str(question.column)]
+    frame = _with_texts(frame.select(*_wanted(question)))
+    person = question.person
+    rows, present = _rows(frame.select(a=nw.len(), b=(~nw.col("shown").is_null()).sum()))[0]
+    seen, each = _numbered(frame, question)
+    number, shown = nw.col("number"), nw.col("shown")
+    others = each.filter(number.is_null() & ~shown.is_null()).group_by("shown")
+    listed = others.agg(records=nw.len()).sort("records", "shown", descending=[True, False])
+    people = None
+    if person is not None:
+        mine = identified(frame, person).frame
+        _, mine = _numbered(mine, question)
+        each_of = mine.filter(~number.is_null()).group_by("person").agg(records=nw.len())
+        people = _rows(each_of.group_by("records").agg(people=nw.len()))
+    matched = each.filter(~number.is_null()).group_by("number").agg(records=nw.len())
+    return made(
+        question,
+        dtype,
+        rows=int(rows),
+        present=int(present),
+        matched=_rows(matched) if seen else [],
+        others=_rows(listed.head(MOST_VALUES)),
+        people=people,
+    )
+
+
+def _wanted(question: Question) -> list[nw.Expr]:
+    """The question's columns, as ``value`` and ``person``."""
+    import narwhals as nw
+
+    wanted = [nw.col(str(question.column)).alias("value")]
+    if question.person is not None:
+        wanted.append(nw.col(question.person).alias("person"))
+    return wanted
+
+
+def _with_texts(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """The frame with a column ``shown``: its values as text, null where there is none."""
+    import narwhals as nw
+
+    if not frame.implementation.is_pandas_like():
+        return frame.with_columns(shown=nw.col("value").cast(nw.String()))
+    native = frame.collect().to_pandas()
+    texts = [_text(value) for value in native["value"]]
+    made: nw.LazyFrame[Any] = nw.from_native(native.assign(shown=texts)).lazy()
+    return made
+
+
+def _text(value: object) -> str | None:
+    """A value as text; one that cannot be shown is only named by its type."""
+    import pandas as pd
+
+    try:
+        missing = pd.isna(value)
+        return None if missing is True or (missing == True) is True else str(value)  # noqa: E712
+    except Exception:  # whatever an object of somebody else's raises
+        return f"a {type(value).__name__}"
+
+
+def _numbered(frame: nw.LazyFrame[Any], question: Question) -> tuple[bool, nw.LazyFrame[Any]]:
+    """Whether anything can match, and the frame with the number of each row's group."""
+    import narwhals as nw
+
+    found, frame = comparable(frame, question)
+    if not found:
+        return False, frame.with_columns(number=nw.lit(None, nw.Int64()))
+    value = nw.col("value")
+    number = _listed(value, found) if isinstance(found, dict) else _place(value, found)
+    return True, frame.with_columns(number=number)
+
+
+def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
+    """The data frame, which has the question's columns."""
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
+    frame: nw.LazyFrame[Any]
     try:
         frame = nw.from_native(native).lazy()
         # Narwhals would look into pandas' objects for their types, and one of them may raise.
@@ -34,14 +128,18 @@ def count_frame(native: Any, question: Question) -> dict[str, int]:
             "a table must be a data frame, a path, an SQLTable or counts, "
             f"got {type(native).__name__}"
         ) from None
-    except DuplicateError:
-        check_different([str(name) for name in native.columns])
-        raise
+    except DuplicateError:  # of columns that nobody asked for, perhaps
+        names = list(native.columns)
+        check_columns(question, names)
+        wanted = [name for name in (question.column, question.person) if name is not None]
+        frame = nw.from_native(native[list(dict.fromkeys(wanted))]).lazy()
     check_columns(question, list(names))
-    return _count(frame, question)
+    return frame
 
 
-def _count(frame: nw.LazyFrame[Any], question: Question) -> dict[str, int]:
+def _count(
+    frame: nw.LazyFrame[Any], question: Question, key: int | None, weight: str | None
+) -> dict[str, int]:
     """Counts for a lazy frame that has the question's columns."""
     import narwhals as nw
 
@@ -49,43 +147,39 @@ def _count(frame: nw.LazyFrame[Any], question: Question) -> dict[str, int]:
     columns = {"value": nw.col(question.column)}
     if question.person is not None:
         columns["person"] = nw.col(question.person)
-    found, frame = comparable(frame.select(**columns), question)
+    if weight is not None:
+        columns["weight"] = nw.col(weight)
+    frame = frame.select(**columns)
+    who = None if question.person is None else identified(frame, question.person)
+    found, frame = comparable(frame if who is None else who.frame, question)
     if not found:
         return numbered(question, [])
     value, person = nw.col("value"), [name for name in columns if name == "person"]
-    if person:
-        frame = frame.filter(_known(frame, "person"))
+    records = nw.len() if weight is None else nw.col("weight").sum()
     if isinstance(found, dict):
         zeros = [-0.0] if any(known == 0.0 and isinstance(known, float) for known in found) else []
         frame = frame.filter(value.is_in([*found, *zeros]))
-        frame = frame.group_by("value", *person).agg(records=nw.len())
+        frame = frame.group_by("value", *person).agg(records=records)
         frame = frame.select(*person, "records", number=_listed(value, found))
+        if person:  # zeros of two signs are one value
+            frame = frame.group_by("number", *person).agg(records=nw.col("records").sum())
     else:
-        frame = frame.select(*person, number=_place(value, found))
+        others = [name for name in columns if name != "value"]
+        frame = frame.select(*others, number=_place(value, found))
         frame = frame.filter(~nw.col("number").is_null())
-        frame = frame.group_by("number", *person).agg(records=nw.len())
-    if person:
-        frame = _limited(frame, question.rows_per_person)
+        frame = frame.group_by("number", *person).agg(records=records)
+    if who is not None:
+        return numbered(question, who.kept(frame, People.of(question, key)))
     total = frame.group_by("number").agg(records=nw.col("records").sum())
     return numbered(question, _rows(total.select("number", "records")))
 
 
-def _rows(frame: nw.LazyFrame[Any]) -> Iterable[Sequence[Any]]:
+def _rows(frame: nw.LazyFrame[Any]) -> Sequence[Sequence[Any]]:
     """Run the query and bring its few rows here."""
     if frame.implementation.is_spark_like():
-        rows: Iterable[Sequence[Any]] = frame.to_native().collect()
+        rows: Sequence[Sequence[Any]] = frame.to_native().collect()
         return rows
     return frame.collect().rows()
-
-
-def _known(frame: nw.LazyFrame[Any], name: str) -> nw.Expr:
-    """That a column has a value: no null, no NaN."""
-    import narwhals as nw
-
-    column = nw.col(name)
-    if frame.collect_schema()[name].is_float():
-        return ~column.is_null() & ~column.is_nan()
-    return ~column.is_null()
 
 
 def _listed(value: nw.Expr, found: Mapping[Any, int]) -> nw.Expr:
@@ -108,16 +202,3 @@ def _place(value: nw.Expr, ranges: Sequence[Range]) -> nw.Expr:
     middle = len(ranges) // 2
     below, above = _place(value, ranges[:middle]), _place(value, ranges[middle:])
     return nw.when(value < ranges[middle].low).then(below).otherwise(above)
-
-
-def _limited(frame: nw.LazyFrame[Any], limit: int) -> nw.LazyFrame[Any]:
-    """At most ``limit`` records of each person, those of the first listed groups first."""
-    import narwhals as nw
-
-    upto = nw.col("upto")
-    before = upto - nw.col("records")
-    return (
-        frame.with_columns(upto=nw.col("records").cum_sum().over("person", order_by="number"))
-        .filter(before < limit)
-        .select("number", records=nw.when(upto > limit).then(limit - before).otherwise("records"))
-    )

@@ -1,8 +1,8 @@
-"""Count in a table of a PostgreSQL database: one query, run there."""
+"""Work in a table of a PostgreSQL database."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
@@ -10,14 +10,22 @@ from rainbowdp.questions import Question
 from rainbowdp.questions.ends import Kind
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.held import DATES, DECIMALS, TEXT, TRUTHS, Held, Real, Times, integers
-from rainbowdp.tables.query import Source, counting
-from rainbowdp.tables.values import check_columns, matches, not_countable, numbered, spelled
+from rainbowdp.tables.named import NamedTable, shielded
+from rainbowdp.tables.people import no_identity
+from rainbowdp.tables.prepared import Found, Prepared, Rows, Work
+from rainbowdp.tables.query import Dialect, Literal, Source
+from rainbowdp.tables.values import check_columns, matches, not_countable, spelled
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
 _REALS = ("float4", "float8", "numeric")
 _NUMBER = "{} <> 'NaN'"
+_TEXTS = ("text", "varchar", "bpchar", "name", "citext", "uuid", "enum")
+_IDENTITIES = (
+    *("int2", "int4", "int8", "oid", "bool", "date", "time", "timestamp", "timestamptz", "bytea"),
+    *_TEXTS,
+)
 _COLUMNS = """
     SELECT attname, CASE WHEN t.typtype = 'e' THEN 'enum' ELSE coalesce(b.typname, t.typname) END
     FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
@@ -26,93 +34,116 @@ _COLUMNS = """
 """
 
 
-@dataclass(frozen=True)
-class SQLTable:
-    """A table or view of a PostgreSQL database.
-
-    >>> SQLTable("postgresql://ann:secret@db.example/town", "votes")
-    SQLTable(table='votes', schema=None)
-    """
-
-    url: str = field(repr=False)  # it may hold a password
-    table: str
-    schema: str | None = None
+_DIALECT = Dialect(
+    hashed=lambda key, terms: f"hashtextextended(concat_ws(':', {terms}), {key})",
+    spread=lambda table: (
+        f"SELECT person, number, generate_series(1, records) AS i FROM {table} AS many"  # noqa: S608
+    ),
+)
+_SECONDS = 20  # to wait for a server that does not answer
 
 
-def count_sql(source: SQLTable, question: Question) -> dict[str, int]:
-    """Counts for a table, taken in a read-only transaction."""
+def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a table, in a read-only transaction."""
     import sqlalchemy as sa
 
-    engine = _engine(source)
-    place = f"{engine.url.host}/{engine.url.database}"
+    place = f"{url.host}/{url.database}"
+    engine = _engine(url)
     try:
-        connection = engine.connect().execution_options(postgresql_readonly=True)
-    except sa.exc.OperationalError as error:
-        why = str(error.orig).strip().splitlines()[-1]
-        raise UnreadableTable(f"PostgreSQL at {place} cannot be reached: {why}") from None
-    try:
+        connection = shielded(
+            lambda: engine.connect().execution_options(postgresql_readonly=True),
+            sa.exc.SQLAlchemyError,
+            lambda error: UnreadableTable(f"PostgreSQL at {place} cannot be reached{_why(error)}"),
+        )
         with connection:
-            return _count(connection, source, question, place)
-    except sa.exc.DBAPIError:  # its message may show rows, so it goes no further
-        raise UnreadableTable(
-            f"the table {source.table!r} in PostgreSQL at {place} cannot be read: "
-            "may this user select from it?"
-        ) from None
+            return shielded(
+                lambda: _work(connection, table, question, place, work),
+                sa.exc.SQLAlchemyError,
+                lambda error: UnreadableTable(
+                    f"the table {table!r} in PostgreSQL at {place} cannot be read{_why(error)}"
+                ),
+            )
     finally:
         engine.dispose()
 
 
-def _engine(source: SQLTable) -> sa.Engine:
+def _engine(url: sa.URL) -> sa.Engine:
     import sqlalchemy as sa
 
-    scheme, found, _ = source.url.partition("://")
-    if not found or scheme.partition("+")[0] not in ("postgresql", "postgres"):
-        got = f"{scheme}://" if found else "something else"  # never all of it: passwords
-        raise UnreadableTable(f"the url of an SQLTable must begin with postgresql://, got {got}")
+    waiting = {} if "connect_timeout" in url.query else {"connect_timeout": _SECONDS}
     try:
-        url = sa.make_url(source.url).set(drivername="postgresql+psycopg")
-        return sa.create_engine(url, poolclass=sa.NullPool)
-    except (sa.exc.ArgumentError, ValueError):
-        raise UnreadableTable(
-            "the url of an SQLTable must be postgresql://user:password@host:port/database, "
-            "got something else"
-        ) from None
+        address = url.set(drivername="postgresql+psycopg")
+        return sa.create_engine(address, poolclass=sa.NullPool, connect_args=waiting)
     except ModuleNotFoundError as error:
         raise MissingExtra("psycopg", "postgres") from error
 
 
-def _count(
-    connection: sa.Connection, source: SQLTable, question: Question, place: str
-) -> dict[str, int]:
+def _why(error: Exception) -> str:
+    """What a code of PostgreSQL means, never its message, which may show rows or a password."""
+    code = getattr(getattr(error, "orig", None), "sqlstate", None)
+    if code is None:  # while connecting there are only words
+        refusals = ("authentication failed", "no password supplied", "does not exist")
+        if any(words in str(error) for words in refusals):
+            return ": it does not take this user, password and database"
+        return ": is the server there, and does it take connections?"
+    reasons = {
+        "42501": ": this user may not select from it",
+        "57014": ": a time limit or somebody stopped the query",
+        "25006": ": it would have to write, and counting only reads",
+    }
+    return reasons.get(code, f" (its error code is {code})")
+
+
+def _work(
+    connection: sa.Connection, name: NamedTable, question: Question, place: str, work: Work[Found]
+) -> Found:
     import sqlalchemy as sa
 
-    names = [_name(part) for part in (source.schema, source.table) if part is not None]
-    table = ".".join(names)
-    described = sa.text(_COLUMNS).bindparams(name=table.replace("%%", "%"))
+    described = sa.text(_COLUMNS).bindparams(name=name.quoted())
     types: dict[str, str] = {name: type_ for name, type_ in connection.execute(described)}  # noqa: C416
     if not types:
-        raise UnreadableTable(f"there is no table {source.table!r} in PostgreSQL at {place}")
+        raise UnreadableTable(f"there is no table {name!r} in PostgreSQL at {place}")
     check_columns(question, list(types))
     assert question.column is not None
     type_ = types[question.column]
     held, compared, cast = _held(type_, question)
     found = matches(question, held, type_)
     rows = Source(
-        table,
+        name.quoted().replace("%", "%%"),
         compared.format(_name(question.column)),
+        f"CAST({_name(question.column)} AS text)",
         _NUMBER if type_ in _REALS else None,
-        None if question.person is None else _name(question.person),
-        _NUMBER if question.person is not None and types[question.person] in _REALS else None,
+        None if question.person is None else _person(question.person, types[question.person]),
     )
-    values: dict[str, Any] = {}
 
-    def bound(value: Any) -> str:
-        name = f"v{len(values)}"
-        values[name] = value if cast is None else spelled(value)
-        return f"%({name})s" if cast is None else f"CAST(%({name})s AS {cast})"
+    def run(make: Callable[[Literal], str]) -> Rows:
+        values: dict[str, Any] = {}
 
-    query = counting(rows, found, question.rows_per_person, bound)
-    return numbered(question, connection.exec_driver_sql(query, values))
+        def bound(value: Any) -> str:
+            name = f"v{len(values)}"
+            values[name] = value if cast is None else spelled(value)
+            return f"%({name})s" if cast is None else f"CAST(%({name})s AS {cast})"
+
+        query = make(bound)
+        return connection.exec_driver_sql(query, values).fetchall()
+
+    return work(Prepared(question, type_, rows, found, _DIALECT, run))
+
+
+def _person(name: str, type_: str) -> str:
+    """A column that tells people apart, as SQL in which only the same value is equal.
+
+    Texts by their bytes, since citext and collations take different ones for equal; a numeric
+    without the zeros at its end, since two rows of one person may be written differently.
+    """
+    column = _name(name)
+    if type_ in ("float4", "float8"):
+        raise no_identity(name, type_, floats=True)
+    if type_ == "numeric":
+        column = f"CASE WHEN {column} <> 'NaN' THEN trim_scale({column}) END"
+    elif type_ not in _IDENTITIES:
+        raise no_identity(name, type_, floats=False)
+    return f'CAST({column} AS text) COLLATE "C"'
 
 
 def _name(name: str) -> str:
@@ -134,6 +165,6 @@ def _held(type_: str, question: Question) -> tuple[Held, str, str | None]:
         return DATES, "{}", type_
     if type_ in ("timestamp", "timestamptz"):
         return Times(Kind.TIMES if type_ == "timestamp" else Kind.INSTANTS), "{}", type_
-    if type_ in ("text", "varchar", "bpchar", "name", "citext", "uuid", "enum"):
+    if type_ in _TEXTS:
         return TEXT, 'CAST({} AS text) COLLATE "C"', None  # equal means the same letters
     raise not_countable(question, type_)

@@ -1,4 +1,4 @@
-"""The counting query in SQL, the same for DuckDB and PostgreSQL."""
+"""The counting query in SQL, the same for every engine that speaks it."""
 
 from __future__ import annotations
 
@@ -7,35 +7,44 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rainbowdp.tables.held import Range
+from rainbowdp.tables.people import People
 from rainbowdp.tables.values import Matches
 
 Literal: TypeAlias = Callable[[Any], str]  # a value as SQL
 
 
 @dataclass(frozen=True)
+class Dialect:
+    """How an engine spells what a person rule needs.
+
+    ``hashed`` is the keyed hash of some terms, good enough to sort by: a hash that ends in an
+    exclusive or with its last term would favor some groups. ``spread`` selects person, number and
+    i, with i from one end to the other of so many ``records``, from a table of these.
+    """
+
+    hashed: Callable[[int, str], str]
+    spread: Callable[[str], str]
+
+
+@dataclass(frozen=True)
 class Source:
     """Where the rows are, as pieces of SQL.
 
-    ``value_test`` and ``person_test`` tell numbers from NaN, where the column may hold it.
+    ``shown`` is the column as text. ``value_test`` tells numbers from NaN, where the column may
+    hold it. ``person`` is null where a row has none, and equal for two rows only if they are of one
+    person.
     """
 
     table: str
     value: str
+    shown: str
     value_test: str | None = None
     person: str | None = None
-    person_test: str | None = None
 
     def rows(self) -> str:
-        """The values and persons of all rows; a person must be known."""
-        if self.person is None:
-            return f"SELECT {self.value} AS value FROM {self.table}"  # noqa: S608  all quoted
-        rows = (
-            f"SELECT {self.value} AS value, {self.person} AS person FROM {self.table} "  # noqa: S608
-            f"WHERE {self.person} IS NOT NULL"
-        )
-        if self.person_test is not None:
-            rows += f" AND {self.person_test.format(self.person)}"
-        return rows
+        """The values of all rows, and the persons if they matter."""
+        person = "" if self.person is None else f", {self.person} AS person"
+        return f"SELECT {self.value} AS value{person} FROM {self.table}"  # noqa: S608  all quoted
 
     def number(self, found: Matches, literal: Literal) -> str:
         """The number of the group that ``value`` belongs to, or null."""
@@ -48,33 +57,91 @@ class Source:
         return f"CASE WHEN {self.value_test.format('value')} THEN {place} END"
 
 
-def counting(
-    source: Source, found: Matches, limit: int, literal: Literal, few: bool = False
-) -> str:
+def counting(source: Source, found: Matches, literal: Literal, few: bool = False) -> str:
     """SQL for rows of a group's number and its count; a row without a number says nothing.
 
     Listed values: keep the rows that hold one, group by value. Ranges: give each row the number
     of its range, group by that. With ``few`` different values it is quicker to group by value
     first and match afterwards.
     """
-    person = ", person" if source.person is not None else ""
     rows, number = source.rows(), source.number(found, literal)
     if few or isinstance(found, dict):
         listed = "" if few else f" WHERE value IN ({', '.join(map(literal, found))})"
         each = (
-            f"SELECT value{person}, count(*) AS records FROM ({rows}) AS rows{listed} "  # noqa: S608
-            f"GROUP BY value{person}"
+            f"SELECT value, count(*) AS records FROM ({rows}) AS held{listed} "  # noqa: S608
+            "GROUP BY value"
         )
-        groups = f"SELECT {number} AS number{person}, records FROM ({each}) AS each"  # noqa: S608
+        counted = f"SELECT {number} AS number, records FROM ({each}) AS each"  # noqa: S608
     else:
-        each = f"SELECT {number} AS number{person} FROM ({rows}) AS rows"  # noqa: S608
-        groups = (
-            f"SELECT number{person}, count(*) AS records FROM ({each}) AS each "  # noqa: S608
-            f"GROUP BY number{person}"
-        )
-    if source.person is not None:
-        groups = _limited(groups, limit)
-    return f"SELECT number, sum(records) FROM ({groups}) AS groups GROUP BY number"  # noqa: S608
+        counted = f"SELECT {number} AS number, 1 AS records FROM ({rows}) AS held"  # noqa: S608
+    return f"SELECT number, sum(records) FROM ({counted}) AS counted GROUP BY number"  # noqa: S608
+
+
+def counting_people(
+    source: Source, found: Matches, literal: Literal, people: People, dialect: Dialect
+) -> str:
+    """As ``counting``, of the records that a person rule keeps."""
+    number = source.number(found, literal)
+    each = f"SELECT person, {number} AS number FROM ({source.rows()}) AS held"  # noqa: S608
+    groups = (
+        f"SELECT person, number, count(*) AS records FROM ({each}) AS each "  # noqa: S608
+        "WHERE person IS NOT NULL AND number IS NOT NULL GROUP BY person, number"
+    )
+    return kept(groups, people, dialect)
+
+
+def kept(groups: str, people: People, dialect: Dialect) -> str:
+    """SQL for a group's number and its count from the records of each person and number.
+
+    Sorting ends with number and i, so that no tie of hashes is left to the order of the rows.
+    """
+    if people.rule == "most frequent":
+        order = f"records DESC, {dialect.hashed(people.key, 'person, number')}, number"
+        return _first(f"SELECT person, number, records FROM ({groups}) AS counted", order, 1)  # noqa: S608
+    if people.rule == "median":
+        return _medians(groups, people.key, dialect)
+    counted = f"WITH counted AS ({groups})"
+    totals = (
+        "SELECT person, number, records, total FROM counted JOIN "
+        "(SELECT person AS whose, sum(records) AS total FROM counted GROUP BY person) AS totals "
+        "ON person = whose"
+    )
+    many = f"(SELECT person, number, records FROM ({totals}) AS summed WHERE total > {people.most})"  # noqa: S608
+    order = f"{dialect.hashed(people.key, 'person, number, i')}, number, i"
+    return (
+        f"{counted} SELECT number, sum(records) FROM (SELECT number, records FROM ({totals}) "  # noqa: S608
+        f"AS summed WHERE total <= {people.most} UNION ALL "
+        f"{_first(dialect.spread(many), order, people.most)}) AS both_kinds GROUP BY number"
+    )
+
+
+def _first(records: str, order: str, most: int) -> str:
+    """How often each number is among the first so many records of a person in an order."""
+    placed = (
+        "SELECT number, row_number() "  # noqa: S608
+        f"OVER (PARTITION BY person ORDER BY {order}) AS place "
+        f"FROM ({records}) AS records"
+    )
+    return (
+        f"SELECT number, count(*) AS records FROM ({placed}) AS placed "  # noqa: S608
+        f"WHERE place <= {most} GROUP BY number"
+    )
+
+
+def _medians(groups: str, key: int, dialect: Dialect) -> str:
+    """How many people have their median in each group; of two middles the hash takes one."""
+    upto = "sum(records) OVER (PARTITION BY person ORDER BY number ROWS UNBOUNDED PRECEDING)"
+    running = (
+        f"SELECT person, number, records, {upto} AS upto, "  # noqa: S608
+        f"sum(records) OVER (PARTITION BY person) AS total FROM ({groups}) AS counted"
+    )
+    lower = "2 * (upto - records) < total AND total <= 2 * upto"
+    upper = "2 * (upto - records) <= total AND total < 2 * upto"
+    one, other = (dialect.hashed(key, f"person, {side}") for side in (0, 1))
+    return (
+        f"SELECT number, count(*) AS records FROM ({running}) AS running "  # noqa: S608
+        f"WHERE CASE WHEN {one} < {other} THEN {lower} ELSE {upper} END GROUP BY number"
+    )
 
 
 def _place(ranges: Sequence[Range], literal: Literal) -> str:
@@ -86,16 +153,3 @@ def _place(ranges: Sequence[Range], literal: Literal) -> str:
         cases.append(f"WHEN value {'<=' if closed else '<'} {literal(high)} THEN {group}")
         reached = None if closed else high
     return f"CASE {' '.join(cases)} END"
-
-
-def _limited(groups: str, limit: int) -> str:
-    """At most ``limit`` records of each person, those of the first listed groups first."""
-    running = (
-        "SELECT number, records, sum(records) OVER "  # noqa: S608
-        "(PARTITION BY person ORDER BY number ROWS UNBOUNDED PRECEDING) - records AS before "
-        f"FROM ({groups}) AS counted WHERE number IS NOT NULL"
-    )
-    return (
-        f"SELECT number, least(records, {limit} - before) AS records "  # noqa: S608
-        f"FROM ({running}) AS running WHERE before < {limit}"
-    )

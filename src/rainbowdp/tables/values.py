@@ -39,30 +39,27 @@ _SHOWN = 6  # answers in a message
 Matches: TypeAlias = dict[Any, int] | list[Range]  # the group of each listed value, or the ranges
 
 
-def check_different(names: Sequence[str]) -> None:
-    """Raise unless the columns of a table have different names."""
-    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise UnreadableTable(
-            "the columns of a table must have different names, "
-            f"got {twice[0]!r} twice among {_shown(names)}"
-        )
-
-
 def check_columns(question: Question, names: Sequence[str], *, public: bool = True) -> None:
-    """Raise unless a table has the question's columns, once each.
+    """Raise unless a table has the question's columns, once each; others may have any names.
 
     Names that are not ``public`` are not shown: a file without a header begins with a record.
     """
-    check_different(names)
     if question.column is None:
         raise UnreadableTable(
             "counting a table needs a question that names a column, got one without"
             + (f"; the columns are {_shown(names)}" if public else "")
         )
     for name in (question.column, question.person):
-        if name is not None and name not in names:
-            there = f"the columns are {_shown(names)}" if public else "look at its first line"
-            raise UnreadableTable(f"there is no column {name!r}, {there}")
+        if name is None or names.count(name) == 1:
+            continue
+        if name in names:
+            raise UnreadableTable(f"there is more than one column {name!r}: rename one of them")
+        there = (
+            f"the columns are {_shown(names)}"
+            if public
+            else "look at the first line of the file, its delimiter and its encoding"
+        )
+        raise UnreadableTable(f"there is no column {name!r}, {there}")
 
 
 def not_countable(question: Question, type_: object) -> UnreadableTable:

@@ -13,7 +13,7 @@ from rainbowdp.graphs.engines.sweep import Floats, spread
 from strategies import graphs
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     graphs(most=12, answers=3),
     st.lists(st.integers(1, 5000), min_size=12, max_size=12),

@@ -134,11 +134,11 @@ def test_nodes_that_no_edge_has(tmp_path: Path) -> None:
 
 
 CSV = [
-    ("1,2,3\n", "two columns, got 1, 2, 3"),
-    ("a,b,c\n1,2,3\n", "two columns, got a, b, c"),
-    ("1\n2\n", "two columns, got 1 "),
-    ("", "got none in {file}"),
-    ("from,to\n", "at least one edge, got none"),
+    ("1,2,3\n", "has the columns 1, 2, 3;"),
+    ("a,b,c\n1,2,3\n", "has the columns a, b, c;"),
+    ("1\n2\n", "has the columns 1;"),
+    ("", "{file} has no columns"),
+    ("from,to\n", "has no edges"),
     ("from,from\n1,2\n", "different names"),
     ("from,to\n1,2\n3,x\n", "got x in {file}, line 3"),
     ("from,to\n\n1,2\n\n3,\n", "got nothing in {file}, line 5"),
@@ -164,9 +164,9 @@ def test_a_bad_line_of_text_is_named(tmp_path: Path, text: str, said: str) -> No
 
 
 PARQUET = [
-    ("SELECT 1 AS a, 2 AS b, 3 AS c", "two columns, got a, b, c"),
-    ("SELECT 1 AS a", "two columns, got a "),
-    ("SELECT 1 AS a, 2 AS b WHERE false", "at least one edge, got none"),
+    ("SELECT 1 AS a, 2 AS b, 3 AS c", "has the columns a, b, c;"),
+    ("SELECT 1 AS a", "has the columns a;"),
+    ("SELECT 1 AS a, 2 AS b WHERE false", "has no edges"),
     ("SELECT 'x' AS a, 2 AS b", "column 'a' of type VARCHAR"),
     ("SELECT 1 AS a, 2.5::DOUBLE AS b", "column 'b' of type DOUBLE"),
     ("SELECT * FROM (VALUES (1, 2), (3, NULL)) AS t(a, b)", "got 3, nothing in {file}, row 2"),
@@ -187,7 +187,7 @@ ARRAYS = [
     (np.zeros(4, dtype=np.int64), "two columns, got int64 of shape (4,)"),
     (np.zeros((2, 2)), "integers in two columns, got float64"),
     (np.array([[0, 1], [-1, 2]]), "got [-1, 2] in {file}, row 1"),
-    (np.zeros((0, 2), dtype=np.int64), "at least one edge"),
+    (np.zeros((0, 2), dtype=np.int64), "has no edges"),
 ]
 
 
@@ -227,10 +227,10 @@ def test_what_is_no_graph_file(tmp_path: Path) -> None:
             rb.read_graph(tmp_path / name)
     path = tmp_path / "edges.csv"
     path.write_text("a,b,w\n1,2,x\n")
-    with pytest.raises(rb.InvalidGraph, match="one of a, b, w"):
+    with pytest.raises(rb.InvalidGraph, match="its columns are a, b, w"):
         rb.read_graph(path, columns=("a", "c"))
     with pytest.raises(rb.InvalidGraph, match="got others in column 'w'"):
         rb.read_graph(path, columns=("a", "b"), weight="w")
     np.save(tmp_path / "edges.npy", np.array(PAIRS))
-    with pytest.raises(rb.InvalidGraph, match="no names of columns"):
+    with pytest.raises(rb.InvalidGraph, match="has no column names"):
         rb.read_graph(tmp_path / "edges.npy", columns=("a", "b"))

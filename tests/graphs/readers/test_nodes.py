@@ -51,20 +51,20 @@ def test_labels_of_nodes_with_gaps(tmp_path: Path) -> None:
     edges = rb.read_graph(tmp_path / "edges.csv")
     assert rb.read_labels(tmp_path / "nodes.csv", edges).tolist() == ["a", "c", "b"]
     (tmp_path / "nodes.csv").write_text("70,c\n10,a\n500000,b\n71,d\n")
-    with pytest.raises(rb.InvalidGraph, match="got one for node 71"):
+    with pytest.raises(rb.InvalidGraph, match="has a label for node 71"):
         rb.read_labels(tmp_path / "nodes.csv", edges)
 
 
 BAD = [
-    ("node,label\n1,north\n3,south\n", "got none for node 2 in {file}"),
-    ("node,label\n1,north\n", "got none for node 2 in {file} and 1 more"),
-    ("node,label\n1,north\n2,\n3,south\n", "got none for node 2 in {file}"),
-    ("node,label\n", "got none for node 1 in {file} and 2 more"),
-    (NODES + "4,north\n", "got one for node 4"),
-    (NODES + "0,north\n", "got one for node 0"),
-    (NODES + "2,south\n", "got two for node 2"),
+    ("node,label\n1,north\n3,south\n", "{file} has no label for node 2;"),
+    ("node,label\n1,north\n", "{file} has no label for node 2 and 1 more"),
+    ("node,label\n1,north\n2,\n3,south\n", "{file} has no label for node 2;"),
+    ("node,label\n", "{file} has no label for node 1 and 2 more"),
+    (NODES + "4,north\n", "has a label for node 4"),
+    (NODES + "0,north\n", "has a label for node 0"),
+    (NODES + "2,south\n", "has two labels for node 2"),
     ("node,label\n1,north\nx,north\n", "got x in {file}, line 3"),
-    ("node,kind,size\n1,north,2\n", "got node, kind, size"),
+    ("node,kind,size\n1,north,2\n", "has the columns node, kind, size;"),
     ("1\n2\n", "two columns"),
 ]
 
@@ -91,8 +91,8 @@ def test_a_label_without_a_rainbow(tmp_path: Path) -> None:
     path.write_text("north,N,S\n")
     with pytest.raises(rb.InvalidGraph) as refused:
         rb.read_rainbows(path, ["north", "south"])
-    assert_one_sentence(refused.value, "none for label 'south'", path)
+    assert_one_sentence(refused.value, "no rainbow for label 'south'", path)
     path.write_text("north,N,S\nnorth,S,N\n")
     with pytest.raises(rb.InvalidRainbow) as twice:
         rb.read_rainbows(path, ["north"])
-    assert_one_sentence(twice.value, "two for 'north'", path)
+    assert_one_sentence(twice.value, "two rainbows for label 'north'", path)

@@ -18,7 +18,7 @@ EPSILONS = st.one_of(st.floats(1e-9, 60), st.floats(0.01, 4), st.sampled_from([0
 WEIGHTS = st.one_of(st.integers(0, TOTAL), st.integers(0, 60).map(lambda k: min(1 << k, TOTAL)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(EPSILONS, st.lists(WEIGHTS, min_size=1, max_size=5))
 def test_times_is_the_product_rounded_down(epsilon: float, weights: list[int]) -> None:
     bound = Bound.of(rb.DP(epsilon))
@@ -47,7 +47,7 @@ def tables(draw: st.DrawFn) -> list[list[int]]:
     return [first, near, rows(draw)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(tables(), st.floats(0.01, 3), st.sampled_from([0, "1e-9", "0.01", "0.3"]))
 def test_what_passes_is_private_for_every_set_of_answers(
     table: list[list[int]], epsilon: float, delta: str

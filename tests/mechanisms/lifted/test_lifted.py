@@ -131,7 +131,7 @@ def by_definition(
     return found, truth, border
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(deep_graphs(most=9, kinds=4), st.floats(0.05, 3), st.randoms(use_true_random=False))
 def test_the_lemma(graph: rb.RainbowGraph, epsilon: float, random: Any) -> None:
     """Rows are those of the definition, and private where the lemma says so."""
@@ -156,7 +156,7 @@ def test_the_lemma(graph: rb.RainbowGraph, epsilon: float, random: Any) -> None:
     assert np.abs(rows - reached).max() < 1e-9
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.one_of(graphs(most=9), deep_graphs(most=9, kinds=4)),
     st.one_of(st.floats(0.02, 4), st.just(0.0)),

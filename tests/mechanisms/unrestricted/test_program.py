@@ -302,7 +302,7 @@ def test_bad_utilities() -> None:
         program(graph, rb.DP(1), utility=rb.Utility(places=(1.7e308, 0, -1.7e308)))
     with pytest.raises(rb.RainbowError, match="within a factor of 1e\\+09"):
         program(graph, rb.DP(1), utility=rb.Utility(places=(1e300, 1, 0)))
-    with pytest.raises(rb.RainbowError, match="got both"):
+    with pytest.raises(rb.RainbowError, match="leave one out"):
         program(graph, rb.DP(1), utility=rb.Utility(places=(1, 0, 0)), lexicographic=True)
     large, small = (
         program(graph, rb.DP(1), utility=rb.Utility(places=(x, 0, 0))) for x in (1e300, 1.0)

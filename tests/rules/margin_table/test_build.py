@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
+import signal
+import threading
 from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
@@ -362,3 +365,18 @@ def test_both_ends_of_the_range_have_a_table(epsilon: str) -> None:
     table, mixing = make_table(2, rb.DP(epsilon), "substituted", "first listed")
     assert table.shape.answers == 2
     assert 0 < mixing <= Fraction(1, 2**20)
+
+
+def test_an_interrupt_ends_the_solver_and_is_not_swallowed() -> None:
+    """HiGHS took one that came while it called back for a failure of its own, and went on."""
+    sent: list[str] = []
+
+    def interrupt(line: str) -> None:
+        if "iteration" in line and not sent:
+            sent.append(line)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        make_table(3, rb.DP("0.9"), "substituted", "first listed", interrupt)
+    assert sent
+    assert "HiGHS" not in [thread.name for thread in threading.enumerate()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import subprocess
@@ -177,9 +179,7 @@ def test_a_folder_that_cannot_be_used_costs_only_time(
     elif kind == "a folder in its place":
         path.mkdir()
     else:
-        folder.chmod(0o500)
-        if os.access(folder, os.W_OK):
-            pytest.skip("whoever runs this may write everywhere")
+        monkeypatch.setenv("RAINBOWDP_CACHE", "/proc/rainbowdp")  # where not even root may write
     assert fetch_table(*ASKED) == made
     _, err = capsys.readouterr()
     assert "A margin table is not kept for the next time" in err
@@ -200,6 +200,81 @@ def test_two_processes_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert [process.returncode for process in started] == [0, 0]
     assert said == {f"{hash(fetch_table(*ASKED)[0].rows)}\n"}
     assert only_file(folder)
+
+
+MAKERS = """
+import os, sys
+import rainbowdp as rb
+from rainbowdp.rules.margin_table import cache
+make = cache.make_table
+def noted(*arguments):
+    with open(os.environ["NOTES"], "a") as notes:
+        notes.write("made\\n")
+    return make(*arguments)
+cache.make_table = noted
+print(hash(cache.fetch_table(3, rb.DP(2), "added or removed", "any leader")[0].rows))
+"""
+
+
+def test_of_four_processes_one_makes_the_table_and_the_others_wait(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    started = [
+        subprocess.Popen([sys.executable, "-c", MAKERS], stdout=subprocess.PIPE) for _ in range(4)
+    ]
+    said = {process.communicate()[0] for process in started}
+    assert [process.returncode for process in started] == [0] * 4
+    assert len(said) == 1
+    assert (tmp_path / "notes").read_text() == "made\n"
+    assert only_file(folder).suffix == ".json"
+
+
+def test_a_lock_ends_with_the_process_that_held_it(folder: Path) -> None:
+    made = fetch_table(*ASKED)
+    path = only_file(folder)
+    path.unlink()
+    lock = path.with_suffix(".lock")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", f"""
+import fcntl, time
+file = open({str(lock)!r}, "ab")
+fcntl.flock(file, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(600)
+"""],
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    code = (
+        "import rainbowdp as rb; from rainbowdp.rules.margin_table.cache import fetch_table\n"
+        "fetch_table(2, rb.DP(1), 'substituted', 'any leader')"
+    )
+    waiting = subprocess.Popen([sys.executable, "-c", code])
+    with pytest.raises(subprocess.TimeoutExpired):
+        waiting.wait(3)
+    assert not path.exists()
+    holder.kill()
+    holder.communicate()
+    assert waiting.wait(60) == 0
+    assert table_store._from_disk(path, json.loads(path.read_text())["wanted"], ASKED[1]) == made
+    assert not lock.exists()
+
+
+def test_without_locks_everyone_makes_the_table(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert fetch_table(*ASKED)
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
+    forget(monkeypatch)
+    only_file(folder).unlink()
+    assert fetch_table(*ASKED)
+    assert only_file(folder).suffix == ".json"
 
 
 def test_nothing_is_written_elsewhere(

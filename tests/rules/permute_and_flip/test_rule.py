@@ -6,9 +6,11 @@ import itertools
 import math
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -26,7 +28,7 @@ from rainbowdp.questions.histograms import histograms
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.files import load
 from rainbowdp.rules.permute_and_flip.build import coins_for
-from rainbowdp.rules.permute_and_flip.proof import prove_coins
+from rainbowdp.rules.permute_and_flip.proof import Coins, prove_coins
 from rainbowdp.rules.permute_and_flip.rule import PermuteAndFlip
 
 NEIGHBORS = ("substituted", "added or removed")
@@ -161,14 +163,132 @@ def test_chances_fall_as_fast_as_the_proof_allows(epsilon: str, rows: int, neigh
     guarantee = rb.DP(epsilon)
     rule = coins_for(12, guarantee, neighbors, "first listed", rows)
     assert rule.moves == 12 * rows * (2 if neighbors == "substituted" else 1)
-    prove_coins(guarantee, rule.ratio, 12, neighbors, "first listed", rows)
-    steeper = rule.ratio - Fraction(2, 1 << 60)
+    asked = question(12, neighbors, rows=rows).describe()
+
+    def coins(ratio: Fraction, answers: int = 12) -> Coins:
+        return released(PermuteAndFlip(answers, neighbors, "first listed", rows, ratio))
+
+    assert prove_coins(guarantee, 12, asked, coins(rule.ratio)).pairs > 3
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_coins(guarantee, steeper, 12, neighbors, "first listed", rows)
+        prove_coins(guarantee, 12, asked, coins(rule.ratio - Fraction(2, 1 << 60)))
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_coins(guarantee, rule.ratio, 13, neighbors, "first listed", rows)
+        prove_coins(guarantee, 13, asked, coins(rule.ratio, 13))
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_coins(guarantee, rule.ratio, 12, neighbors, "first listed", rows + 1)
+        prove_coins(guarantee, 12, asked | {"rows_per_person": rows + 1}, coins(rule.ratio))
+
+
+def released(rule: PermuteAndFlip) -> Coins:
+    return Coins(rule.ratio, TOTAL, rule.farthest, rule._distances, rule.chance)
+
+
+@pytest.mark.parametrize("ties", Ties)
+@pytest.mark.parametrize("neighbors", NEIGHBORS)
+def test_the_proof_takes_what_one_change_moves_from_the_question_alone(
+    neighbors: str, ties: str
+) -> None:
+    """A rule that says less of itself is still proved, or refused, for the question."""
+    asked = question(3, neighbors, ties, rows=2).describe()
+    guarantee = rb.DP("0.5")
+    coins = released(coins_for(3, guarantee, neighbors, ties, rows=2))
+    moved = 2 * (2 if neighbors == "substituted" else 1) * (3 if ties == "first listed" else 1)
+    assert f"{moved} steps" in prove_coins(guarantee, 3, asked, coins).statement
+    for change in (
+        {"rows_per_person": 3},
+        {"rows_per_person": 0},
+        {"rows_per_person": True},
+        {"rows_per_person": 2.0},
+        {"neighbors": "moved"},
+        {"ties": "last"},
+    ):
+        with pytest.raises(rb.InvalidMechanism):
+            prove_coins(guarantee, 3, asked | change, coins)
+    other = next(word for word in NEIGHBORS if word != neighbors)
+    if other == "substituted":
+        with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
+            prove_coins(guarantee, 3, asked | {"neighbors": other}, coins)
+    else:
+        assert prove_coins(guarantee, 3, asked | {"neighbors": other}, coins)
+    wrong = next(str(word) for word in Ties if word != ties)
+    with pytest.raises(rb.InvalidMechanism, match="move its answer's score"):
+        prove_coins(guarantee, 3, asked | {"ties": wrong}, coins)
+
+
+def all_scores_rise(rule: PermuteAndFlip, counts: Sequence[int]) -> list[int]:
+    return [2 * distance for distance in rule._distances(counts)]
+
+
+def another_falls(rule: PermuteAndFlip, counts: Sequence[int]) -> list[int]:
+    found = list(rule._distances(counts))
+    found[-1] += counts[0]
+    return found
+
+
+@pytest.mark.parametrize("distances", [all_scores_rise, another_falls])
+def test_scores_that_move_farther_than_they_say_are_refused(distances: Any) -> None:
+    rule = coins_for(4, rb.DP(1), "added or removed", "any leader")
+    coins = replace(released(rule), distances=lambda counts: distances(rule, counts))
+    asked = question(4, "added or removed", "any leader").describe()
+    with pytest.raises(rb.InvalidMechanism, match="move its answer's score"):
+        prove_coins(rb.DP(1), 4, asked, coins)
+
+
+@pytest.mark.parametrize(
+    ("distance", "change"),
+    [
+        (0, -1),
+        (1, 1),
+        (1, -2),
+        (200, 1 << 60),
+        (511, -(1 << 100)),
+        (1024, 1 << 90),
+        (5, -1),
+        (1025, -(1 << 124)),
+        (1025, 1 << 124),
+        (-1, 1),
+    ],  # 1025 is only seen from 1024
+)
+def test_a_coin_that_is_not_what_it_is_said_to_be_is_refused(distance: int, change: int) -> None:
+    rule = coins_for(12, rb.DP("0.01"), "substituted", "first listed")
+    asked = question(12).describe()
+    assert prove_coins(rb.DP("0.01"), 12, asked, released(rule))
+
+    where = distance if distance >= 0 else rule.farthest + distance
+
+    def forged(at: int) -> int:
+        return rule.chance(at) + (change if at == where else 0)
+
+    with pytest.raises(rb.InvalidMechanism, match="coin"):
+        prove_coins(rb.DP("0.01"), 12, asked, replace(released(rule), chance=forged))
+
+
+def test_coins_that_fall_more_slowly_than_their_ratio_are_refused() -> None:
+    """Private at the looked-at distances, but not what the proof says of those between."""
+    rule = coins_for(3, rb.DP("0.5"), "substituted", "first listed")
+    flatter = rule.ratio + (1 - rule.ratio) / 100
+
+    def forged(distance: int) -> int:
+        if distance >= rule.farthest:
+            return rule.least
+        return math.floor((TOTAL - rule.least) * flatter**distance) + rule.least
+
+    coins = replace(released(rule), chance=forged)
+    with pytest.raises(rb.InvalidMechanism, match="another chance"):
+        prove_coins(rb.DP("0.5"), 3, question(3).describe(), coins)
+
+
+def test_a_floor_of_the_chances_that_is_too_low_is_refused() -> None:
+    """Rounding down could then make one step steeper than the ratio."""
+    rule = coins_for(3, rb.DP("0.5"), "substituted", "first listed")
+    low = rule.least - 1
+
+    def forged(distance: int) -> int:
+        if distance >= rule.farthest:
+            return low
+        return math.floor((TOTAL - low) * rule.ratio**distance) + low
+
+    coins = replace(released(rule), chance=forged)
+    with pytest.raises(rb.InvalidMechanism, match="must end at"):
+        prove_coins(rb.DP("0.5"), 3, question(3).describe(), coins)
 
 
 def test_chances_never_fall_faster_than_the_ratio_and_never_rise() -> None:
@@ -336,11 +456,17 @@ def test_coins_are_for_their_own_question(other: rb.Winner | rb.Quantile) -> Non
             mine.guarantee,
             mine.answers,
             mine.rule,
-            neighbors=mine.neighbors,
+            neighbors=other.neighbors,
             question=other.describe(),
         )
     with pytest.raises(rb.InvalidMechanism, match="must be for 4 answers"):
-        ExactMechanism(mine.guarantee, tuple("wxyz"), mine.rule, neighbors=mine.neighbors)
+        ExactMechanism(
+            mine.guarantee,
+            tuple("wxyz"),
+            mine.rule,
+            neighbors=mine.neighbors,
+            question=mine.question,
+        )
 
 
 @pytest.mark.parametrize("place", [(1, 2), {"x": 1}, {"x": 1, "y": -1}, {"x": 1, "y": 1.0}])

@@ -1,7 +1,7 @@
-"""Boundary, depth and touching regions of a graph in compressed rows, one module an engine.
+"""Boundary, depth and touching regions of a graph in compressed rows, one module per engine.
 
 ``plain`` needs nothing but NumPy and serves small graphs; ``compiled`` needs Numba and serves
-large ones. Both are an ``Engine`` and find the same; ``engine`` picks one.
+large ones. Both are an ``Engine`` and give the same results; ``engine`` picks one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LARGE = 1 << 20  # datasets and edges from which loading a compiler pays
 
 
 class Engine(Protocol):
-    """What an engine can do with ``offsets`` and ``targets`` (each edge in both directions)."""
+    """What an engine does with ``offsets`` and ``targets`` (each edge in both directions)."""
 
     def compress(self, pairs: Integers, size: int) -> tuple[Integers, Integers]:
         """Offsets and sorted targets of the edges ``pairs``, without loops and repeats."""
@@ -31,25 +31,25 @@ class Engine(Protocol):
     def depths(
         self, offsets: Integers, targets: Integers, region: Integers, regions: int
     ) -> NDArray[np.int32]:
-        """Steps from each node to the boundary of its region, −1 where there is none."""
+        """Steps from each node to the boundary of its region, −1 if there is none."""
 
     def distances(
         self, offsets: Integers, targets: Integers, start: NDArray[np.bool_]
     ) -> NDArray[np.int32]:
-        """Steps from each node to the nearest node of ``start``, −1 where none is in reach."""
+        """Steps from each node to the nearest node of ``start``, −1 if none is reachable."""
 
     def margins(
         self, offsets: Integers, targets: Integers, truth: Integers, answers: int, cut: int
     ) -> Integers:
         """For each answer a row: min(cut, steps to the nearest node whose ``truth`` it is).
 
-        The largest number of the type stands where there is no way.
+        The largest number of the type means that there is no such node in reach.
         """
 
     def extents(
         self, region: Integers, depth: NDArray[np.int32], regions: int
     ) -> tuple[Integers, Integers, Integers]:
-        """For each region how many nodes, the largest depth (or −1), how many at depth −1."""
+        """For each region its number of nodes, largest depth (or −1), and nodes at depth −1."""
 
     def touching(
         self, offsets: Integers, targets: Integers, region: Integers, regions: int
@@ -57,11 +57,11 @@ class Engine(Protocol):
         """The pairs of regions joined by an edge, each once, smaller number first, in order."""
 
     def refine(self, classes: Integers, values: Integers) -> tuple[Integers, Integers]:
-        """The classes of nodes alike in class and value, and the first node of each class."""
+        """The classes of nodes that agree in class and value, and the first node of each class."""
 
 
 def engine(size: int) -> Engine:
-    """The engine for a graph with ``size`` datasets and edges together."""
+    """The engine for a graph whose datasets and edges add up to ``size``."""
     return (_compiled() or plain) if size >= LARGE else plain
 
 

@@ -2,8 +2,8 @@
 
 On sparse graphs depth is searched region by region, so that one region's front and rows stay in
 cache, and threads take different regions. On dense graphs it is searched level by level, and a
-level whose front has many edges is searched from the other side: each node not yet seen looks for
-a neighbor in the front, and stops at the first (Beamer, Asanović and Patterson 2012).
+level whose front has many edges is searched from the other side: each unseen node looks for a
+neighbor in the front, and stops at the first (Beamer, Asanović and Patterson 2012).
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ PIECES = 8  # of work for each thread, so that an unlucky one does not hold up t
 
 
 def compress(pairs: Integers, size: int, *, wide: bool = False) -> tuple[Integers, Integers]:
-    """Offsets and sorted targets with each edge in both directions, no loops and repeats.
+    """Offsets and sorted targets with each edge in both directions, without loops and repeats.
 
-    Counting sort into the final array, so the result is the only copy. ``wide`` asks for 64
-    bits where 32 would do.
+    A counting sort into the final array, so the result is the only copy. ``wide`` asks for 64 bits
+    where 32 would do.
     """
     offsets = np.zeros(size + 1, dtype=np.uint64 if wide else index_type(2 * len(pairs)))
     first, second = unsigned(pairs[:, 0]), unsigned(pairs[:, 1])
@@ -68,10 +68,10 @@ def depths(
     by: Literal["regions", "levels"] | None = None,
     switch: float = SWITCH,
 ) -> NDArray[np.int32]:
-    """Steps from each node to the boundary of its region, −1 where there is none.
+    """Steps from each node to the boundary of its region, −1 if there is none.
 
-    ``by`` forces one of the two searches; ``switch`` 0 keeps the search by levels top down, and
-    infinity bottom up. Memory beside the graph: two numbers of 32 bits for each node at most.
+    ``by`` forces one of the two searches; ``switch`` 0 keeps the search by levels top-down, and
+    infinity bottom-up. Memory beside the graph: at most two 32-bit numbers for each node.
     """
     if by is None:
         by = "levels" if len(targets) >= DENSE * len(region) else "regions"
@@ -85,7 +85,7 @@ def depths(
 
 
 def distances(offsets: Integers, targets: Integers, start: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Steps from each node to the nearest node of ``start``, −1 where none is in reach."""
+    """Steps from each node to the nearest node of ``start``, −1 if none is reachable."""
     steps = np.where(start, np.uint32(0), UNSEEN)
     queue = np.empty(len(start), dtype=targets.dtype)
     filled = int(_run(kernels.select, steps, np.uint32(0), queue))
@@ -104,8 +104,8 @@ def margins(
 ) -> Integers:
     """For each answer a row: min(cut, steps to the nearest node whose ``truth`` it is).
 
-    The largest number of the type stands where there is no way. Each search ends at ``cut``, so
-    the cost is that of filling the rows where regions are wider than ``cut``.
+    The largest number of the type means that there is no such node in reach. Each search ends at
+    ``cut``, so if regions are wider than that, the cost is that of filling the rows.
     """
     size, kind = len(truth), margin_type(cut)
     found = np.empty((answers, size), dtype=kind)
@@ -133,7 +133,7 @@ def margins(
 def extents(
     region: Integers, depth: NDArray[np.int32], regions: int
 ) -> tuple[Integers, Integers, Integers]:
-    """For each region how many nodes, the largest depth (or −1), how many at depth −1."""
+    """For each region its number of nodes, largest depth (or −1), and nodes at depth −1."""
     sizes, endless = np.zeros(regions, dtype=np.int64), np.zeros(regions, dtype=np.int64)
     deepest = np.full(regions, -1, dtype=np.int32)
     _run(kernels.measure, region, depth, sizes, deepest, endless)
@@ -151,7 +151,7 @@ def touching(
 
 
 def refine(classes: Integers, values: Integers) -> tuple[Integers, Integers]:
-    """The classes of nodes alike in class and value, and the first node of each class."""
+    """The classes of nodes that agree in class and value, and the first node of each class."""
     refined = classes.astype(np.uint32)
     base = np.uint64(int(values.max(initial=0)) + 1)
     return refined, _run(kernels.refine_classes, refined, values, base)
@@ -163,7 +163,7 @@ Work: TypeAlias = Callable[[Callable[..., Any], Any], Iterator[Any]]  # map, on 
 
 
 def _marked(offsets: Integers, targets: Integers, region: Integers, work: Work) -> Integers:
-    """0 on the boundary, unseen elsewhere."""
+    """0 on the boundary, the unseen mark elsewhere."""
     steps = np.empty(len(region), dtype=np.uint32)
     given = (offsets, targets, region, steps, UNSEEN)
     _ready(kernels.mark_boundary, *given, 0, 0)
@@ -266,7 +266,5 @@ def _ready(kernel: Any, *arguments: Any) -> None:
     """Compile ``kernel`` for these types now, or load it, so that threads find it ready."""
     kinds = tuple(map(_typeof, arguments))
     if kinds not in kernel.overloads:
-        with announced(
-            "rainbowdp: compiling the graph search for this machine, kept for next time"
-        ):
+        with announced("rainbowdp: compiling the graph search for this machine (only once)"):
             kernel.compile(kinds)

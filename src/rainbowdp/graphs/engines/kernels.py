@@ -6,30 +6,21 @@ Arrays of steps are unsigned as well, with ``unseen`` for what no search has rea
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from rainbowdp.numeric.compiling import kernel
+
 U = np.uint64
 ONE = U(1)
 FAR, MIDDLE, NEAR = U(32), U(16), U(8)  # how far ahead a search asks for memory
 SHORT = U(24)  # a row up to this length is sorted by insertion
 EMPTY = U(0xFFFFFFFFFFFFFFFF)
 MIXER = U(0x9E3779B97F4A7C15)
-
-
-def kernel(function: Function) -> Function:
-    """Compile without the interpreter lock, and keep the result on disk where that is allowed."""
-    try:
-        compiled: Any = njit(cache=True, nogil=True, error_model="numpy")(function)
-    except RuntimeError:  # neither the package's folder nor the user's can be written
-        compiled = njit(nogil=True, error_model="numpy")(function)
-    return cast(Function, compiled)
 
 
 def _prefetch(_: Any, array: Any, place: Any) -> Any:

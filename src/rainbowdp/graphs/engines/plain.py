@@ -18,7 +18,7 @@ UNREACHED = -1
 
 
 def compress(pairs: Integers, size: int) -> tuple[Integers, Integers]:
-    """Offsets and sorted targets with each edge in both directions, no loops and repeats."""
+    """Offsets and sorted targets with each edge in both directions, without loops and repeats."""
     pairs = pairs[pairs[:, 0] != pairs[:, 1]].astype(np.int64)
     codes = np.unique(
         np.concatenate([pairs[:, 0] * size + pairs[:, 1], pairs[:, 1] * size + pairs[:, 0]])
@@ -44,16 +44,16 @@ def boundary(offsets: Integers, targets: Integers, region: Integers) -> NDArray[
 def depths(
     offsets: Integers, targets: Integers, region: Integers, regions: int
 ) -> NDArray[np.int32]:
-    """Steps from each node to the boundary of its region, −1 where there is none.
+    """Steps from each node to the boundary of its region, −1 if there is none.
 
-    A way to another region's boundary passes the own one first, so this is one search from all
-    boundaries at once.
+    A way to another region's boundary crosses the node's own first, so one search from all
+    boundaries at once is enough.
     """
     return distances(offsets, targets, boundary(offsets, targets, region))
 
 
 def distances(offsets: Integers, targets: Integers, start: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Steps from each node to the nearest node of ``start``, −1 where none can be reached.
+    """Steps from each node to the nearest node of ``start``, −1 if none is reachable.
 
     Cost: O(edges + levels).
     """
@@ -83,7 +83,7 @@ def margins(
 ) -> Integers:
     """For each answer a row: min(cut, steps to the nearest node whose ``truth`` it is).
 
-    The largest number of the type stands where there is no way.
+    The largest number of the type means that there is no such node in reach.
     """
     kind = margin_type(cut)
     found = np.empty((answers, len(truth)), dtype=kind)
@@ -96,7 +96,7 @@ def margins(
 def extents(
     region: Integers, depth: NDArray[np.int32], regions: int
 ) -> tuple[Integers, Integers, Integers]:
-    """For each region how many nodes, the largest depth (or −1), how many at depth −1."""
+    """For each region its number of nodes, largest depth (or −1), and nodes at depth −1."""
     deepest = np.full(regions, UNREACHED, dtype=np.int32)
     np.maximum.at(deepest, region, depth)
     endless = np.bincount(region[depth == UNREACHED], minlength=regions)
@@ -113,7 +113,7 @@ def touching(
 
 
 def refine(classes: Integers, values: Integers) -> tuple[Integers, Integers]:
-    """The classes of nodes alike in class and value, and the first node of each class."""
+    """The classes of nodes that agree in class and value, and the first node of each class."""
     codes = classes.astype(np.int64) * (int(values.max(initial=0)) + 1) + values
     _, first, numbers = np.unique(codes, return_index=True, return_inverse=True)
     order = np.argsort(first)

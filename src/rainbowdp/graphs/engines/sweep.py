@@ -1,12 +1,12 @@
-"""Carrying values outwards from sources, each step making them smaller.
+"""Carry values outward from sources, shrinking them at each step.
 
 A graph is ``offsets`` and ``targets`` as in ``plain``. ``shrink`` is any non-decreasing function
 with shrink(x) ≤ x, the same for every edge.
 
-**One visit a node.** A level begins with the largest value t that is still to be sent on, and sends
-on all that are at least u = shrink(t). What arrives lies in [shrink(u), u]. All that is sent later
-is at most u and arrives with at most shrink(u). So a node keeps the largest value of the level
-that reaches it first, and every edge is looked at once.
+**One visit per node.** A level begins with the largest value t that is still to be sent on, and
+sends on all values that are at least u = shrink(t). What arrives lies in [shrink(u), u]. All that
+is sent later is at most u and arrives with at most shrink(u). So a node keeps the largest value of
+the level that reaches it first, and every edge is visited once.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def spread(
     shrink: Shrink,
     least: float = 0.0,
 ) -> Floats:
-    """For each node the largest value that reaches it from outside, 0 where none does.
+    """For each node the largest value that reaches it from outside, 0 if none does.
 
-    A source sends its value along each edge, shrunk once an edge. Nothing enters a ``closed``
-    node, which all sources must be; what has become ``least`` or less is not carried on. Cost:
-    O(edges log edges) at most, and the edges beyond the reach of ``least`` cost nothing.
+    A source sends its value along each edge, shrunk once per edge. Nothing enters a ``closed``
+    node, and all sources must be closed; a value that has become ``least`` or less is not carried
+    on. Cost: at most O(edges log edges), and edges beyond the reach of ``least`` cost nothing.
     """
     found = np.zeros(len(closed))
     reached = closed.copy()

@@ -1,1 +1,1 @@
-"""Graphs out of files."""
+"""Read graphs from files."""

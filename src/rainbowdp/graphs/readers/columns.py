@@ -1,8 +1,8 @@
-"""Columns of numbers and names out of CSV, TSV and Parquet files, through DuckDB.
+"""Read columns of numbers and names from CSV, TSV and Parquet files, through DuckDB.
 
-What DuckDB reads it reads out of core and on all processors. What it refuses is looked at again,
-slowly, to say which line is at fault. Names of columns and files go into a query only through
-``quoted``, which is why the linter's warning about queries (S608) is off on these lines.
+DuckDB reads files out of core and on all processors. What it refuses is read again, slowly, to say
+which line is at fault. Names of columns and files enter a query only through ``quoted``, which is
+why the linter's warning about queries (S608) is off on these lines.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ _RULE = "nodes must be whole numbers from 0"
 
 @dataclass(frozen=True)
 class ColumnFile:
-    """A CSV, TSV or Parquet file, a glob of Parquet files or a folder of them."""
+    """A CSV, TSV or Parquet file, a glob of Parquet files, or a folder of them."""
 
     path: str | PathLike[str]
 
     @property
     def separator(self) -> str | None:
-        """What stands between the fields of a text file; None for Parquet."""
+        """The character between the fields of a text file; None for Parquet."""
         name = str(self.path).lower()
         return next((mark for ending, mark in SEPARATORS.items() if name.endswith(ending)), None)
 
     @cached_property
     def columns(self) -> list[str]:
-        """The names of the columns: those of the first line, or 1, 2, … where it holds data."""
+        """The names of the columns: those in the first line, or 1, 2, … if it holds data."""
         if self.separator is None:
             return list(self._types)
         names = self._first_line
@@ -85,9 +85,9 @@ class ColumnFile:
         return np.asarray(lengths, dtype=np.float64)
 
     def coded(self, key: str, name: str) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
-        """A column of whole numbers, and beside each the place of its name in a list of names.
+        """A column of whole numbers, and beside each the index of its name in a list of names.
 
-        Rows without a name are left out, and rows are in no order.
+        Rows without a name are left out, and rows are in no particular order.
         """
         self._must_be_whole([key])
         keys, table = self._whole(key, "UBIGINT"), self._table
@@ -104,7 +104,7 @@ class ColumnFile:
         return np.asarray(found["key"]), np.asarray(found["number"]), [name for (name,) in names]
 
     def records(self) -> list[list[Any]]:
-        """Every row of a small table, the first line of a text file among them."""
+        """Every row of a small table, including the first line of a text file."""
         if self.separator is not None:
             return [record for _, record in self._lines()]
         rows = self._rows(f"FROM {self._table}")
@@ -121,14 +121,14 @@ class ColumnFile:
 
     @property
     def _bare(self) -> bool:
-        """Whether the first line holds data already: it begins with a number."""
+        """Whether the first line already holds data: it begins with a number."""
         return self._first_line[0].strip().lstrip("-").isdigit()
 
     @cached_property
     def _first_line(self) -> list[str]:
         _, names = next(self._lines(), (0, []))
         if not names:
-            raise InvalidGraph(f"a file must have columns, got none in {self.path}")
+            raise InvalidGraph(f"{self.path} has no columns")
         return names
 
     @cached_property
@@ -158,11 +158,11 @@ class ColumnFile:
         pattern = f"{glob.escape(path)}/*.parquet" if Path(path).is_dir() else path
         files = sorted(glob.glob(pattern))  # noqa: PTH207
         if not files:
-            raise InvalidGraph(f"a graph file must be readable, got {path}: no such file")
+            raise InvalidGraph(f"cannot read the graph file {path}: no such file")
         return files
 
     def _whole(self, name: str, width: str) -> str:
-        """A column as whole numbers from 0, null where it is none."""
+        """A column as whole numbers from 0, null where it holds anything else."""
         spell = "TRY_CAST({0} AS {1})" if self.separator is None else _SPELLED
         return spell.format(_column(name), width)
 
@@ -181,7 +181,7 @@ class ColumnFile:
         return self._run(sql, lambda result: result.fetchall())
 
     def _run(self, sql: str, fetch: Callable[[duckdb.DuckDBPyConnection], Found]) -> Found | None:
-        """What a query finds, or None where the file cannot be read."""
+        """The result of a query, or None if the file cannot be read."""
         import duckdb
 
         with duckdb.connect(":memory:") as connection:
@@ -202,7 +202,7 @@ class ColumnFile:
         except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise InvalidGraph(
-                f"a graph file must be readable to its end, got {self.path}: {why}"
+                f"cannot read the graph file {self.path} to its end: {why}"
             ) from None
 
     def _fault(self, names: Sequence[str]) -> InvalidGraph:
@@ -237,8 +237,7 @@ class ColumnFile:
     def _unreadable(self) -> InvalidGraph:
         kind = "Parquet" if self.separator is None else "a table of text with one kind of line end"
         return InvalidGraph(
-            f"a graph file must be readable to its end, got {self.path}, which is not {kind}; "
-            "was it cut off?"
+            f"cannot read the graph file {self.path} to its end: it is not {kind}; was it cut off?"
         )
 
 

@@ -1,8 +1,8 @@
-"""Reading the edges of a graph from a file.
+"""Read the edges of a graph from a file.
 
-``read_graph`` takes Parquet and CSV (``column_files``), ``.gr`` files (``gr_files``) and NumPy's
-``.npy``. Nodes are whole numbers, kept in 32 bits where they fit; what comes out goes to
-``RainbowGraph`` and ``nearest_sites`` as it is.
+``read_graph`` takes Parquet and CSV (``columns``), ``.gr`` files (``gr``) and NumPy's ``.npy``.
+Nodes are whole numbers, kept in 32 bits if they fit; the result goes to ``RainbowGraph`` and
+``nearest_sites`` as it is.
 """
 
 from __future__ import annotations
@@ -31,29 +31,61 @@ def read_graph(
     weight: str | None = None,
     nodes: int | None = None,
 ) -> Edges:
-    """The edges in a file, by the ending of its name.
+    r"""Read the edges of a graph from a file, in the format that its name ends in.
 
     * ``.gr``, ``.gr.gz``, ``.gr.xz``: PACE or DIMACS; the nodes are 1, 2, … as its ``p`` line says.
     * ``.parquet`` (also a folder or a glob), ``.csv``, ``.tsv`` and these with ``.gz``: two
-      columns, the ends of each edge. A text file may begin with a line of names. Where there are
-      more columns, ``columns`` names the two and ``weight`` the lengths.
+      columns, the ends of each edge. A text file may begin with a line of column names.
     * ``.npy``: an array of two columns, read as a memory map.
 
-    The nodes are the numbers that occur, or with ``nodes`` 0, 1, …, nodes − 1. Raises
-    ``InvalidGraph`` with the file and, where there is one, the line. Cost: one pass and one copy
-    of the pairs; a memory map whose nodes are 0, 1, 2, … is not copied at all.
+    Cost: one pass and one copy of the pairs; a memory map whose nodes are 0, 1, 2, … is not copied.
+
+    Parameters
+    ----------
+    path
+        The file.
+    columns
+        The names of the two columns with the ends of each edge, for a file with more than two.
+    weight
+        The name of a column with the lengths of the edges.
+    nodes
+        The number of nodes, which are then 0, 1, …, nodes − 1; by default the numbers that occur.
+
+    Returns
+    -------
+    Edges
+        What ``RainbowGraph`` and ``nearest_sites`` take as edges.
+
+    Raises
+    ------
+    InvalidGraph
+        If the file cannot be read as a graph; the message names the file and, if there is one, the
+        line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "roads.csv")
+    >>> _ = file.write_text("0,1\n1,2\n")
+    >>> read_graph(file)
+    Edges(3 nodes, 2 edges)
+    >>> folder.cleanup()
+
     """
     ending = file_ending(path)
     if ending.startswith(".gr"):
         if columns or weight or nodes is not None:
             raise InvalidGraph(
-                "a .gr file says by itself what its columns and nodes are, got columns, weight or "
-                "nodes as well; leave them out"
+                f"{path} is a .gr file, which says itself what its columns and nodes are; leave "
+                "out columns, weight and nodes"
             )
         return read_gr(Path(path))
     if ending == ".npy":
         if columns or weight:
-            raise InvalidGraph(f"an .npy file has no names of columns, got some for {path}")
+            raise InvalidGraph(
+                f"{path} is an .npy file, which has no column names; leave out columns and weight"
+            )
         return _with_nodes(_npy(Path(path)), nodes, path, lambda row: f"row {row}")
     return _table_edges(ColumnFile(path), columns, weight, nodes)
 
@@ -62,7 +94,7 @@ def file_ending(path: str | PathLike[str], endings: Sequence[str] = ENDINGS) -> 
     """Which of the endings the name of a file has."""
     found = next((ending for ending in endings if str(path).lower().endswith(ending)), None)
     if found is None:
-        raise InvalidGraph(f"the name of a file must end in {', '.join(endings)}, got {path}")
+        raise InvalidGraph(f"the name of the file must end in {', '.join(endings)}, got {path}")
     return found
 
 
@@ -86,8 +118,8 @@ def load_npy(path: Path) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, EOFError, ValueError) as error:
-        why = (isinstance(error, OSError) and error.strerror) or "it is not, or was cut off"
-        raise InvalidGraph(f"an .npy file must be a whole array, got {path}: {why}") from None
+        why = (isinstance(error, OSError) and error.strerror) or "not an array, or cut off"
+        raise InvalidGraph(f"cannot read the .npy file {path}: {why}") from None
     return array
 
 
@@ -100,7 +132,7 @@ def _with_nodes(
     """The pairs with their names: the ids that occur, or all below ``nodes``."""
     if nodes is None:
         if not ids.size:
-            raise InvalidGraph(f"an edge file must have at least one edge, got none in {path}")
+            raise InvalidGraph(f"the edge file {path} has no edges")
         return numbered(ids)
     if ids.size and ids.max() >= nodes:
         row = int(np.flatnonzero((ids >= nodes).any(axis=1))[0])
@@ -118,13 +150,13 @@ def _table_edges(
     ends = list(names) if columns is None else list(columns)
     if len(ends) != 2 or (columns is None and weight is not None):
         raise InvalidGraph(
-            f"an edge file must have two columns, got {_listed(names)} in {file.path}; "
-            "say which two with columns"
+            f"{file.path} has the columns {_listed(names)}; name the two with the ends of each "
+            "edge by columns"
         )
     for name in [*ends, weight] if weight else ends:
         if name not in names:
             raise InvalidGraph(
-                f"a column must be one of {_listed(names)} in {file.path}, got {name!r}"
+                f"{file.path} has no column {name!r}; its columns are {_listed(names)}"
             )
     ids = file.whole_numbers(ends).reshape(-1, 2)
     edges = _with_nodes(ids, nodes, file.path, file.where)

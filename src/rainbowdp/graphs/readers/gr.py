@@ -1,11 +1,11 @@
-"""Graphs in ``.gr`` files, as the PACE and DIMACS challenges write them.
+"""Read graphs in ``.gr`` files, as the PACE and DIMACS challenges write them.
 
 PACE: a line ``p tw NODES EDGES``, then a line ``u v`` for each edge. DIMACS, for shortest paths: a
 line ``p sp NODES ARCS``, then a line ``a u v length`` for each arc. Nodes count from 1, lines that
 begin with ``c`` are comments, and ``.gz`` or ``.xz`` may follow the name.
 
-Regular blocks are read by whole-array arithmetic; a block with anything else in it is read line by
-line, which either understands it or names the line that it does not.
+Regular blocks are read by whole-array arithmetic; a block that contains anything else is read line
+by line, and a line that makes no sense is named in the error.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Head:
 
     @property
     def fields(self) -> int:
-        """Numbers on the line of an edge."""
+        """The number of numbers on the line of an edge."""
         return 3 if self.weighted else 2
 
 
@@ -56,12 +56,12 @@ def read_gr(path: Path) -> Edges:
             blocks, weights = _read_body(head, rest, file)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InvalidGraph(f"a graph file must be readable to its end, got {path}: {why}") from None
+        raise InvalidGraph(f"cannot read the graph file {path} to its end: {why}") from None
     pairs = np.concatenate(blocks)
     if len(pairs) != head.edges:
         raise InvalidGraph(
-            f"the p line must count the edges, got {head.edges} there and {len(pairs)} below it "
-            f"in {path}; is the file whole?"
+            f"the p line of {path} announces {head.edges:,} edges, but {len(pairs):,} follow; "
+            "is the file complete?"
         )
     lengths = np.concatenate(weights).astype(np.float64) if head.weighted else None
     return Edges(pairs, range(1, head.nodes + 1), lengths)
@@ -77,7 +77,7 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _read_head(path: Path, file: IO[bytes]) -> tuple[_Head, bytes]:
-    """The promise of the ``p`` line, and the first line below it that is not a comment."""
+    """The content of the ``p`` line, and the first line below it that is not a comment."""
     head: _Head | None = None
     for number, line in enumerate(iter(file.readline, b""), 1):
         words = line.split()
@@ -91,8 +91,8 @@ def _read_head(path: Path, file: IO[bytes]) -> tuple[_Head, bytes]:
         return _Head(path, head.weighted, head.nodes, head.edges, number - 1), line
     if head is None:
         raise InvalidGraph(
-            f"a .gr file must begin with a line 'p tw NODES EDGES' or 'p sp NODES ARCS', "
-            f"got none in {path}"
+            f"{path} does not begin with a line 'p tw NODES EDGES' or 'p sp NODES ARCS', as a .gr "
+            "file must"
         )
     return head, b""
 
@@ -141,7 +141,7 @@ def _blocks(rest: bytes, file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _regular(head: _Head, block: bytes) -> NDArray[np.int64] | None:
-    """The numbers of a block in which every line is an edge; None where one is not."""
+    """The numbers of a block in which every line is an edge; None if one is not."""
     text = np.frombuffer(block, dtype=np.uint8)
     ends = np.flatnonzero(text == _NEWLINE)
     if head.weighted:

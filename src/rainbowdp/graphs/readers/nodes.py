@@ -1,4 +1,4 @@
-"""What files say about the nodes of a graph: labels, and the rainbow of each label."""
+"""Read what files say about the nodes of a graph: labels, and the rainbow of each label."""
 
 from __future__ import annotations
 
@@ -21,15 +21,42 @@ ENDINGS = (".npy", ".parquet", *SEPARATORS)
 
 
 def read_labels(path: str | PathLike[str], edges: Edges) -> NDArray[Any]:
-    """A label for each node of ``edges``, in the order of its names.
+    r"""Read a label for each node of a graph from a file.
 
-    An ``.npy`` file holds one integer for each node. A Parquet, CSV or TSV file has two columns,
-    node and label, or more with two so named; every node must stand there once. Labels are
-    whole numbers or text; in a text file they are text.
+    Parameters
+    ----------
+    path
+        An ``.npy`` file with one integer for each node, or a Parquet, CSV or TSV file with the
+        columns node and label (or any two columns), in which every node appears once. Labels are
+        whole numbers or text; in a text file they are text.
+    edges
+        The graph, as ``rb.read_graph`` read it.
+
+    Returns
+    -------
+    array
+        A label for each node, in the order of ``edges.names``.
+
+    Raises
+    ------
+    InvalidGraph
+        If a node has no label or two, or the file labels a node that the graph does not have.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from rainbowdp.graphs.readers.edges import read_graph
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> roads, towns = (pathlib.Path(folder.name, name) for name in ("roads.csv", "towns.csv"))
+    >>> _ = roads.write_text("0,1\n1,2\n"), towns.write_text("node,label\n0,x\n1,x\n2,y\n")
+    >>> read_labels(towns, read_graph(roads)).tolist()
+    ['x', 'x', 'y']
+    >>> folder.cleanup()
+
     """
     names = edges.names
     if not isinstance(names, range | Ids):
-        raise InvalidGraph("labels from a file are for a graph from a file; see read_graph")
+        raise InvalidGraph("read_labels needs a graph from a file, as rb.read_graph reads it")
     if file_ending(path, ENDINGS) == ".npy":
         array = load_npy(Path(path))
         if array.shape != (len(names),) or array.dtype.kind not in "iu":
@@ -46,8 +73,9 @@ def read_labels(path: str | PathLike[str], edges: Edges) -> NDArray[Any]:
     missing = np.flatnonzero(found == len(labels))
     if missing.size:
         raise InvalidGraph(
-            f"every node needs a label, got none for node {names[int(missing[0])]} in {path}"
+            f"{path} has no label for node {names[int(missing[0])]}"
             + (f" and {missing.size - 1} more" if missing.size > 1 else "")
+            + "; every node needs one"
         )
     return np.array(labels, dtype=None if type(labels[0]) is int else object)[found]
 
@@ -59,15 +87,15 @@ def _node_and_label(file: ColumnFile) -> tuple[str, str]:
     if {"node", "label"} <= set(columns):
         return "node", "label"
     raise InvalidGraph(
-        "a label file must have two columns, or more with two named node and label, got "
-        f"{', '.join(columns)} in {file.path}"
+        f"the label file {file.path} has the columns {', '.join(columns)}; it needs two columns, "
+        "or two named node and label"
     )
 
 
 def _places(
     names: range | Ids, nodes: NDArray[Any], path: str | PathLike[str]
 ) -> NDArray[np.int64]:
-    """Where each of ``nodes`` stands among ``names``."""
+    """The index of each of ``nodes`` in ``names``."""
     places: NDArray[np.int64]
     if isinstance(names, range):
         known = (nodes >= names.start) & (nodes < names.stop)
@@ -77,20 +105,48 @@ def _places(
         known = names.array[places] == nodes
     if not known.all():
         raise InvalidGraph(
-            f"labels must be for nodes of the graph, got one for node {nodes[~known][0]} in {path}"
+            f"{path} has a label for node {nodes[~known][0]}, which is not in the graph"
         )
     times = np.bincount(places, minlength=len(names))
     if (times > 1).any():
         twice = names[int(times.argmax())]
-        raise InvalidGraph(f"every node needs one label, got two for node {twice} in {path}")
+        raise InvalidGraph(f"{path} has two labels for node {twice}; give it one")
     return places
 
 
 def read_rainbows(path: str | PathLike[str], labels: Sequence[Label]) -> dict[Label, Rainbow]:
-    """The rainbow of each of ``labels``, from a table with a row for each of them.
+    r"""Read the rainbow of each label from a table.
 
-    Parquet, CSV or TSV: the label first, then the answers, most preferred first. A text file may
-    begin with a line whose first word is ``label``. Labels are compared as text.
+    Parameters
+    ----------
+    path
+        A Parquet, CSV or TSV file: the label first, then the answers, most preferred first. A text
+        file may begin with a line whose first word is ``label``. Labels are compared as text.
+    labels
+        The labels that need a rainbow.
+
+    Returns
+    -------
+    dict
+        The rainbow of each label.
+
+    Raises
+    ------
+    InvalidGraph
+        If a label has no rainbow.
+    InvalidRainbow
+        If a label has two, or a rainbow lists an answer twice.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "orders.csv")
+    >>> _ = file.write_text("x,yes,no\ny,no,yes\n")
+    >>> read_rainbows(file, ["x", "y"])
+    {'x': ('yes', 'no'), 'y': ('no', 'yes')}
+    >>> folder.cleanup()
+
     """
     file_ending(path, ENDINGS[1:])
     file = ColumnFile(path)
@@ -100,9 +156,9 @@ def read_rainbows(path: str | PathLike[str], labels: Sequence[Label]) -> dict[La
     table: dict[str, list[Answer]] = {}
     for label, *order in records:
         if str(label) in table:
-            raise InvalidRainbow(f"a label must have one rainbow, got two for {label!r} in {path}")
+            raise InvalidRainbow(f"{path} has two rainbows for label {label!r}; give it one")
         table[str(label)] = order
     missing = next((label for label in labels if str(label) not in table), None)
     if missing is not None:
-        raise InvalidGraph(f"every label needs a rainbow, got none for label {missing!r} in {path}")
+        raise InvalidGraph(f"{path} has no rainbow for label {missing!r}; every label needs one")
     return {label: as_rainbow(table[str(label)]) for label in labels}

@@ -32,7 +32,7 @@ _BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class Bound:
-    """An (ε,δ) guarantee for weights on the grid: e^ε from below as M / 2^s, δ in units."""
+    """An (ε,δ) guarantee for weights on the grid: e^ε from below as M / 2^s, and δ in units."""
 
     multiplier: int
     shift: int
@@ -67,7 +67,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest excess over a bound, in units, and the row that has it beside which row."""
+    """The largest excess over a bound, in units, and the two rows that have it."""
 
     excess: int
     more: int
@@ -75,12 +75,14 @@ class Worst:
 
 
 def worst_edge(weights: Integers, edges: Integers, bound: Bound) -> Worst:
-    """The worst of all edges; where its excess is 0 or less, every edge is proved.
+    """The worst of all edges; if its excess is 0 or less, every edge is proved.
 
     Rows must be non-negative with the common total. Cost: O(edges · answers).
     """
     if (weights < 0).any() or (weights.sum(axis=1) != TOTAL).any():
-        raise InvalidMechanism(f"weights must be integers from 0 that sum to {TOTAL}, got others")
+        raise InvalidMechanism(
+            f"every row of weights must be integers from 0 that sum to {TOTAL}, but one is not"
+        )
     raised = bound.times(weights)
     worst = Worst(-bound.units, 0, 0)
     for start in range(0, len(edges), _BLOCK):

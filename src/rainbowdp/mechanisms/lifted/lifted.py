@@ -1,6 +1,6 @@
-"""Saying the true answer on any graph and for every ε: lifted proximity and its fixed point.
+"""Lifted proximity and its fixed point: saying the true answer on any graph and for every ε.
 
-The true answer w of a dataset is the first choice of its rainbow. A dataset is on the *border* when
+The true answer w of a dataset is the first choice of its rainbow. A dataset is on the *border* if
 a neighbor has another true answer; regions that share a first choice have no border between
 them. Choose s(b) > 0 for every border dataset b. With E = e^ε let
 
@@ -8,28 +8,19 @@ them. Choose s(b) > 0 for every border dataset b. With E = e^ε let
              to d that do not come back to where v is true,
     p_v(d) = R_v(d)  for v ≠ w(d),       p_w(d) = 1 − Σ_{v≠w} R_v(d).
 
-**Lemma.** If s(b) + Σ_{v≠w} R_v(b) ≥ 1 on the border ("covered") and Σ_{v≠w} R_v ≤ E/(1+E)
-everywhere, this is ε-private. *Check.* By definition R_v changes by at most the factor E between
-neighbors where v is not true. Let Y, Y′ be the losing masses Σ_{v≠w} R_v at neighbors d, d′.
-Same true answer: Y ≥ Y′/E, so E·Y′ − Y ≤ (E − 1/E)·Y′ ≤ E − 1, which is 1 − Y ≤ E(1 − Y′).
-Different ones: p_w(d) = 1 − Y ≤ s(d) ≤ E·R_w(d′), as d is covered and d′ one step away; and back
-R_w(d′) ≤ Y′ ≤ E/(1+E) = E·(1 − E/(1+E)) ≤ E·p_w(d). ∎
+If s(b) + Σ_{v≠w} R_v(b) ≥ 1 on the border ("covered") and Σ_{v≠w} R_v ≤ E/(1+E) everywhere, this is
+ε-private; with δ > 0 a step takes x to max(0, (x − δ/(k−1))/E) instead of x/E, for k answers that
+are true in one component. ``docs/true-answer.md`` (Lifted proximity) has the proofs.
 
-**δ > 0.** With δ′ = δ/(k−1) for k answers that are true in one component, let a step take x to
-max(0, (x − δ′)/E) instead of x/E. Then R_v ≤ E·R_v′ + δ′, and the lemma holds for (ε,δ): a set of
-losers has at most δ more than E times what it has next door; a set with the true answer at most
-1 − E + Σ max(0, E·R_v′ − R_v) ≤ 1 − E + (E − 1/E)·Y′ + δ/E ≤ δ more; across a border the old winner
-and every other loser has at most δ′ more and the new winner nothing. ∎
-
-``lifted`` makes any s covered by scaling it; ``fixed_point`` looks for the s that is covered with
-equality, s = 1 − Σ R_v, which is all but the optimum for the true answer. Where the second
-condition of the lemma fails the mechanism may be private all the same: whichever way it was
-made, every edge is checked in integers before it is returned.
+``lifted`` covers the border by scaling any s; ``fixed_point`` looks for the s that is covered with
+equality, s = 1 − Σ R_v, which is all but the optimum for the true answer. If the second condition
+fails, the mechanism may still be private: however it was made, every edge is checked in integers
+before it is returned.
 
 **Integers and the floor.** All weights are whole units of 2^-52 and a step is rounded up, so with
 δ = 0 it never takes a positive weight to 0: x ≤ E·⌈x/E⌉ at every size, and from the first x with
 ⌈x/E⌉ = x on, about 1/ε units, R_v is the same everywhere beyond. Whether v can be answered at all
-is then the same throughout a component, as pure ε demands. The floor costs 1/ε units an answer.
+is then the same throughout a component, as pure ε demands. The floor costs 1/ε units per answer.
 """
 
 from __future__ import annotations
@@ -70,14 +61,31 @@ _MEMORY = 6  # earlier rounds that the next guess is made from
 
 
 class Lifted(Mechanism):
-    """A mechanism that says the true answer, on a grid where floats are exact, with its proof.
+    """A mechanism that says the true answer, with exact rows and a proof; made by ``rb.lifted``.
 
-    ``weights`` are the distinct rows in units of 2^-52. Of a fixed point ``rounds`` says how often
-    it was improved, ``change`` how far s is from 1 − Σ R_v, and ``relieved`` how many datasets had
-    to be made less certain before every edge was private. Made means proved: weights that break
-    the guarantee on an edge are refused. ``release`` draws from ``weights``;
-    ``exact()`` makes an ``ExactMechanism`` of them with no further rounding, in Python's integers:
-    for some ten thousand rows.
+    ``exact()`` makes an ``ExactMechanism`` without further rounding, in Python's integers: for up
+    to some ten thousand rows.
+
+    Parameters
+    ----------
+    graph
+        The rainbow graph.
+    weights
+        A row for each dataset, in units of 2^-52.
+    guarantee
+        What is promised; weights that break it on an edge are refused.
+    rounds
+        How often a fixed point was improved.
+    change
+        How far its s is from 1 − Σ R_v.
+    relieved
+        How many datasets had to be made less certain before every edge was private.
+
+    Raises
+    ------
+    InvalidMechanism
+        If an edge breaks the guarantee.
+
     """
 
     def __init__(
@@ -93,7 +101,7 @@ class Lifted(Mechanism):
         worst = worst_edge(weights, graph.edge_positions(), Bound.of(guarantee))
         if worst.excess > 0:
             raise InvalidMechanism(
-                f"weights must keep {guarantee} on every edge, got one that exceeds by "
+                f"the weights must keep {guarantee} on every edge, but one edge exceeds it by "
                 f"{worst.excess / TOTAL:.3g}"
             )
         self.weights, index = _distinct(weights)
@@ -110,29 +118,74 @@ class Lifted(Mechanism):
         return self._proof
 
     def at(self, dataset: Dataset) -> ExactRow:
-        """The exact row of ``dataset``."""
+        """The exact row of ``dataset``.
+
+        Parameters
+        ----------
+        dataset
+            A node of the graph.
+
+        Returns
+        -------
+        ExactRow
+            The answers and their integer weights.
+
+        """
         row = self.weights[self.index[self.graph.position(dataset)]]
         return ExactRow(self.graph.answers, tuple(row.tolist()))
 
     def release(self, dataset: Dataset) -> Answer:
-        """One answer for ``dataset``, drawn from exact integers. This is what goes out."""
+        """Draw one answer for ``dataset`` from exact integers: the answer to publish.
+
+        Parameters
+        ----------
+        dataset
+            A node of the graph.
+
+        Returns
+        -------
+        object
+            One of the answers.
+
+        """
         return self.at(dataset).draw()
 
 
 def lifted(graph: RainbowGraph, guarantee: Guarantee, start: Start | None = None) -> Lifted:
     """Lifted proximity: p_v = C·R_v for every answer but the true one.
 
-    ``start`` is s: one number, a mapping from border datasets, or a mechanism whose probability
-    of the true answer it is; by default (E + δk)/(E + k) where k other answers are true next door.
-    In each component s is multiplied by the least C that covers the border (with δ > 0, where
-    R is not linear in s, what is then lacking is added). Surely private where the losers have at
-    most E/(1+E) everywhere; elsewhere every edge decides, and where one fails it is refused. Cost:
-    one search for each answer, O(edges · answers).
+    In each component s is multiplied by the least C that covers the border (with δ > 0, where R is
+    not linear in s, what is still missing is added). It is private if the losers have at most
+    E/(1+E) everywhere; otherwise every edge is checked, and the mechanism is refused if one fails.
+    Cost: one search for each answer, O(edges · answers).
 
+    Parameters
+    ----------
+    graph
+        The rainbow graph.
+    guarantee
+        An (ε,δ) guarantee.
+    start
+        s: one number, a mapping from border datasets, or a mechanism whose probability of the true
+        answer it is. By default (E + δk)/(E + k) where k other answers are true next door.
+
+    Returns
+    -------
+    Lifted
+        The mechanism, with its proof.
+
+    Raises
+    ------
+    InvalidMechanism
+        If an edge breaks the guarantee; the message names it.
+
+    Examples
+    --------
     >>> graph = RainbowGraph([(0, 1), (1, 2)], [("a", "b"), ("a", "b"), ("b", "a")])
     >>> mechanism = lifted(graph, DP.from_ratio(3))
     >>> [round(mechanism[dataset]["b"], 4) for dataset in (0, 1)]
     [0.0833, 0.25]
+
     """
     world = _world(graph, guarantee, "fixed_point, rb.optimal")
     values = world.start(start)
@@ -151,20 +204,47 @@ def fixed_point(
     tolerance: float = 1e-9,
     progress: Progress | None = None,
 ) -> Lifted:
-    """The lifted mechanism whose s is what it says itself: s = 1 − Σ R_v on the border.
+    """The lifted mechanism whose s agrees with its own rows: s = 1 − Σ R_v on the border.
 
-    Rounds s ← s + ½(1 − Σ R_v − s), sped up by Anderson's mixing of the last few, until no s
-    would change by more than ``tolerance`` or the rounds are used up; then the s that was nearest
-    is lifted to cover its border. That a fixed point is private is proved only where the losers
-    have at most E/(1+E) everywhere. Elsewhere every edge decides: where the true answer is too
-    likely beside a neighbor, some of it is given to losers nearby (at 300 places at most), and
-    what fails even then is refused. Deterministic. Cost: a round is one search for each answer.
+    Rounds s ← s + ½(1 − Σ R_v − s), accelerated by Anderson mixing; then the best s found is lifted
+    to cover its border. That a fixed point is private is proved only where the losers have at most
+    E/(1+E) everywhere. Elsewhere every edge is checked: where the true answer is too likely beside
+    a neighbor, some of its probability goes to losers nearby (at most 300 times), and what still
+    fails is refused. The result is deterministic. Cost: a round is one search for each answer.
 
+    Parameters
+    ----------
+    graph
+        The rainbow graph.
+    guarantee
+        An (ε,δ) guarantee.
+    start
+        The first s, as in ``rb.lifted``.
+    rounds
+        The most rounds.
+    tolerance
+        Stop when no s would change by more than this.
+    progress
+        Called with a line for each round.
+
+    Returns
+    -------
+    Lifted
+        The mechanism, with its proof.
+
+    Raises
+    ------
+    InvalidMechanism
+        If an edge breaks the guarantee even then; the message names it.
+
+    Examples
+    --------
     >>> rainbows = [tuple("abc"), tuple("bca"), tuple("cab")]
     >>> graph = RainbowGraph([(0, 1), (1, 2), (2, 0)], rainbows)
     >>> mechanism = fixed_point(graph, DP.from_ratio(3))
     >>> {answer: round(p, 6) for answer, p in mechanism[0].items()}
     {'a': 0.6, 'b': 0.2, 'c': 0.2}
+
     """
     world = _world(graph, guarantee, "rb.optimal")
     values, spent, change = world.settled(world.start(start), rounds, tolerance, progress)
@@ -204,7 +284,7 @@ class _World:
 
     @cached_property
     def living(self) -> NDArray[np.bool_]:
-        """For each component which answers are true somewhere in it."""
+        """For each component, which answers are true somewhere in it."""
         found = np.zeros((int(self.component.max()) + 1, len(self.graph.answers)), dtype=np.bool_)
         found[self.component, self.truth] = True
         return found
@@ -282,7 +362,7 @@ class _World:
     def settled(
         self, values: Floats, rounds: int, tolerance: float, progress: Progress | None
     ) -> tuple[Floats, int, float]:
-        """The s that is nearest to 1 − Σ R_v, the rounds it took, and how near it is."""
+        """The s nearest to 1 − Σ R_v, the rounds it took, and how near it is."""
         best, nearest, done = values, np.inf, 0
         guesses: list[Floats] = []
         errors: list[Floats] = []
@@ -302,7 +382,7 @@ class _World:
         return best, done, nearest
 
     def weights(self, values: Floats) -> Integers:
-        """All rows from s, lifted to cover the border: no R_v falls by that, so it is covered."""
+        """All rows from s, lifted to cover the border; that lowers no R_v, so it stays covered."""
         values = values + np.maximum(TOTAL - values - self.losing(values, _REACH), 0.0)
         rows = np.zeros((len(self.graph), len(self.graph.answers)), dtype=np.int64)
         for answer in np.unique(self.truth[self.border]):
@@ -327,9 +407,9 @@ class _World:
     def relieved(self, weights: Integers) -> Integers:
         """Rows with a little less certainty where the true answer is too likely beside a neighbor.
 
-        What is too much at d beside d′ goes to the loser v that has most room there, and from d
-        outwards R_v is raised to what it must then be at least. That keeps the losers private;
-        whether it was enough is for the check to say. One place after the other, the worst first.
+        The excess at d beside d′ goes to the loser v with the most room there, and from d outward
+        R_v is raised to the least it must then be. That keeps the losers private; whether it was
+        enough is decided by the check. One place after another, the worst first.
         """
         offsets, targets = ways = self.graph.compressed
         first, second = plain.sources(offsets), targets
@@ -361,7 +441,7 @@ class _World:
         return weights
 
     def must_hold(self, weights: Integers, worst: Worst) -> None:
-        """Refuse weights that break the guarantee, with the worst edge and what to use instead."""
+        """Raise, with the worst edge and what to use instead, if weights break the guarantee."""
         if worst.excess <= 0:
             return
         first, second = (self.graph.datasets[place] for place in (worst.more, worst.less))
@@ -378,10 +458,10 @@ class _World:
 
 
 def _distinct(rows: Integers) -> tuple[Integers, Integers]:
-    """The distinct rows and the place of each row among them.
+    """The distinct rows and the number of each row among them.
 
-    Rows are told apart by a random linear form modulo 2^64, which is much faster than sorting
-    whole rows; should two rows share its value, they are sorted after all.
+    Rows are distinguished by a random linear form modulo 2^64, which is much faster than sorting
+    whole rows; if two rows share its value, they are sorted after all.
     """
     form = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1]) | 1
     _, first, index = np.unique(rows @ form, return_index=True, return_inverse=True)
@@ -392,7 +472,7 @@ def _distinct(rows: Integers) -> tuple[Integers, Integers]:
 
 
 def _anderson(guesses: list[Floats], errors: list[Floats]) -> Floats:
-    """The damped step from the combination of the last guesses that has the least error."""
+    """The damped step from the combination of the last guesses with the least error."""
     value, error = guesses[-1], errors[-1]
     if len(errors) == 1:
         return value + _DAMPING * error

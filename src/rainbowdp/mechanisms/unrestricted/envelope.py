@@ -1,8 +1,8 @@
-"""Datasets whose rows are given, and how far they let every other dataset go.
+"""Fixed rows, and how far they let every other dataset go.
 
-A fixed row at distance t from a dataset d allows a set S of answers the probability φ^t(P(S)) at
-d and no more. The least of these over all fixed rows is the *envelope* of S. Two fixed rows whose
-own shares exceed each other's envelopes contradict each other: no mechanism has both.
+A fixed row at distance t from a dataset d allows a set S of answers at most the probability
+φ^t(P(S)) at d. The least of these over all fixed rows is the *envelope* of S. Two fixed rows whose
+own probabilities exceed each other's envelopes contradict each other: no mechanism has both.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class FixedRows:
 
 
 def fixed_rows(graph: RainbowGraph, boundary: Any) -> FixedRows:
-    """A boundary in any form as rows at positions; none at all for None.
+    """A boundary in any form as rows at positions; None gives none at all.
 
     A ``BoundaryCondition`` or a row in preference order fixes every boundary dataset of each
     region; a mapping dataset → distribution fixes exactly those datasets, each row a mapping
@@ -72,10 +72,10 @@ def fixed_rows(graph: RainbowGraph, boundary: Any) -> FixedRows:
 
 @dataclass(frozen=True)
 class Envelope:
-    """The most that fixed rows leave to one set of answers at each dataset, and which row does.
+    """The most that fixed rows leave to one set of answers at each dataset, and which row binds.
 
     ``most[d]`` = min over fixed b of φ^{dist(d,b)}(P_b(set)); ``source`` is that b's number
-    among the fixed rows (−1 where none is reached: the most is 1) and ``hops`` the distance.
+    among the fixed rows (−1 if none is reached: the most is 1) and ``hops`` the distance.
     """
 
     most: Floats
@@ -86,11 +86,11 @@ class Envelope:
 def envelope(
     graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows, columns: Sequence[int]
 ) -> Envelope:
-    """``Envelope`` of the answers in ``columns``, by one sweep from all fixed datasets at once.
+    """The ``Envelope`` of the answers in ``columns``, by one sweep from all fixed datasets at once.
 
-    φ is monotone, so each dataset keeps only its least value; a dataset is looked at again
-    when a farther row turns out to bind harder. Cost: O(edges) array work for each round, and
-    as many rounds as the longest way on which a row binds.
+    φ is monotone, so each dataset keeps only its least value; a dataset is visited again when a
+    farther row turns out to bind harder. Cost: O(edges) array work for each round, and as many
+    rounds as the longest way on which a row binds.
     """
     inside = np.zeros(fixed.answers, dtype=np.bool_)
     inside[list(columns)] = True
@@ -165,10 +165,10 @@ def contradiction(
 def refuse_contradiction(
     graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows, *, every_set: bool = False
 ) -> None:
-    """Raise ``InvalidBoundary`` naming the pair if two fixed rows contradict each other.
+    """Raise ``InvalidBoundary``, naming the pair, if two fixed rows contradict each other.
 
-    Neighbors are compared on all sets of answers, others on single answers, and with
-    ``every_set`` on all sets too.
+    Neighbors are compared on all sets of answers, others on single answers, or with ``every_set``
+    on all sets too.
     """
     found = _beside(graph, guarantee, fixed)
     if found is None and len(fixed) > 1:

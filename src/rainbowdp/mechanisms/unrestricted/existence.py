@@ -1,4 +1,4 @@
-"""Does one mechanism dominate all others with given rows? Yes with it, or no with the proof.
+"""Does one mechanism with given rows dominate all others? The mechanism, or a proof that none does.
 
 With fixed rows the prefix sum s_k of a dataset d has a largest value among all mechanisms. A
 mechanism that dominates all others must attain every one of these; so it exists if and only if
@@ -6,17 +6,9 @@ the vector of maxima, the *join*, is private itself.
 
 **The envelope.** s_k(d) is at most U_k(d) = min over fixed b of φ^{dist(d,b)}(P_b(first k)). φ is
 monotone, so the U_k(d) rise with k and are prefix sums of a row. If these rows are private, they
-are the optimum, and no linear program is needed. That is so
-
-* for a valid homogeneous boundary: the envelope is the paper's optimum;
-* for two answers, whenever of every two neighbors with different preferences at least one is
-  fixed (on a boundary condition both are). *Proof.* Write x(d) for the probability of the first
-  listed answer. A symmetric trade-off curve makes 1−x ≤ φ(1−x') the same as x' ≤ φ(x), so a
-  mechanism is private iff x(d) ≤ φ(x(d')) for all directed edges. U(d) = min_b φ^{dist}(x(b)) obeys
-  that, since φ is monotone and distances differ by at most one; so does the least solution
-  L(d) = max_b (1 − φ^{dist}(1−x(b))); and U = L = x on fixed datasets if every two of them allow
-  each other. Datasets that prefer the first answer take U, the others L. Neighbors that take the
-  same one are fine. If d takes U and d' takes L, one of them is fixed, and there U = L. ∎
+are the optimum, and no linear program is needed. That is so for a valid homogeneous boundary, whose
+envelope is the paper's optimum, and for two answers whenever at least one of every two neighbors
+with different preferences is fixed (``docs/theory.md``, Beyond the homogeneous boundary).
 
 **Otherwise** each maximum is a linear program; all have the same feasible set, so each starts
 from the vertex of the last. If the join breaks the guarantee on an edge, the maximizers at its
@@ -70,7 +62,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Checked:
-    """Whether a certificate holds, and why not if it does not."""
+    """Whether a certificate holds, and if not, why."""
 
     holds: bool
     reason: str
@@ -103,7 +95,7 @@ class Certificate:
 
     @property
     def join(self) -> dict[Dataset, dict[Answer, float]]:
-        """The rows any optimum would have at the two ends, most preferred answer first."""
+        """The rows that any optimum would have at the two ends, most preferred answer first."""
         return {end: self._joined(end) for end in self.edge}
 
     def _joined(self, end: Dataset) -> dict[Answer, float]:
@@ -203,10 +195,19 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Existence:
-    """Whether a mechanism with the fixed rows dominates all others.
+    """Whether a mechanism with the fixed rows dominates all others; made by ``rb.optimum``.
 
-    Yes: ``mechanism``, which attains every largest prefix sum to ``within``. No: ``certificate``.
-    ``closed_form`` says that the envelope decided, without a linear program.
+    Attributes
+    ----------
+    mechanism
+        The mechanism that attains every largest prefix sum, or None.
+    certificate
+        The proof that there is none, or None.
+    closed_form
+        Whether the envelope decided, without a linear program.
+    within
+        How closely ``mechanism`` attains the largest prefix sums.
+
     """
 
     mechanism: Mechanism | None
@@ -216,7 +217,7 @@ class Existence:
 
     @property
     def exists(self) -> bool:
-        """The answer."""
+        """Whether there is such a mechanism."""
         return self.mechanism is not None
 
     def __bool__(self) -> bool:
@@ -234,20 +235,42 @@ def optimum(
 ) -> Existence:
     """The mechanism that dominates all others with the fixed rows, or the proof that none does.
 
-    ``boundary``: a mapping dataset → distribution for any datasets, usually every boundary
-    dataset (rows as mappings, or in the order of ``graph.answers``), or a homogeneous
-    ``BoundaryCondition``. Rows that contradict each other raise ``InvalidBoundary`` naming two
-    datasets. A ``GaussianDP`` that the envelope does not decide is refused: a polygon in its
-    place would prove nothing about the curve.
+    Cost: one sweep over the graph for each set of preferred answers; if that does not decide, up to
+    datasets × (answers − 1) linear programs.
 
-    Cost: one sweep over the graph for each set of preferred answers; where that does not
-    decide, up to datasets × (answers − 1) linear programs.
+    Parameters
+    ----------
+    graph
+        The rainbow graph.
+    guarantee
+        What is promised. A ``GaussianDP`` that the envelope does not decide is refused: a polygon
+        in its place would prove nothing about the curve.
+    boundary
+        A mapping dataset → distribution for any datasets, usually every boundary dataset (rows as
+        mappings, or in the order of ``graph.answers``), or a homogeneous ``BoundaryCondition``.
+    progress
+        Called with a line for each linear program.
 
+    Returns
+    -------
+    Existence
+        The mechanism, or a certificate that checks itself.
+
+    Raises
+    ------
+    InvalidBoundary
+        If fixed rows contradict each other; the message names two datasets.
+    InvalidGuarantee
+        If linear programs are needed and the guarantee is not piecewise linear.
+
+    Examples
+    --------
     >>> from rainbowdp import DP, paper
     >>> rows = {"d1": (0.2, 0.1, 0.7), "d4": (0.4, 0.1, 0.5), "d5": (0.2, 0.1, 0.7)}
     >>> found = optimum(paper.example_one(), DP.from_ratio(2, 1), rows)
     >>> found.exists, found.certificate.edge, bool(found.certificate.check())
     (False, ('d2', 'd3'), True)
+
     """
     fixed = fixed_rows(graph, boundary)
     refuse_contradiction(graph, guarantee, fixed)

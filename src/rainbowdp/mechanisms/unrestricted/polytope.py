@@ -51,8 +51,8 @@ class Polytope:
     """All mechanisms with a guarantee and given rows, as the feasible set of a linear program.
 
     Columns: p_d(v), dataset by dataset, then the slacks. Rows: for each line the directed edges
-    answer by answer and, where the line has slacks, their sums; then Σ_v p_d(v) = 1. Edges
-    between two fixed datasets are left out: they have been checked.
+    answer by answer and, if the line has slacks, their sums; then Σ_v p_d(v) = 1. Edges between two
+    fixed datasets are left out, since they have been checked.
     """
 
     size: int
@@ -81,11 +81,11 @@ class Polytope:
 
     @property
     def demands(self) -> int:
-        """How many inequalities there are."""
+        """The number of inequalities."""
         return len(self.lines) * len(self.edges) * self.answers
 
     def program(self, kept: Sequence[tuple[Floats, float]] = ()) -> LinearProgram:
-        """The linear program; each of ``kept`` is a worth whose total must not fall below."""
+        """The linear program; ``kept`` are worths with the least total that each must have."""
         q, many = self.answers, len(self.edges) * self.answers
         own = self.size * q
         here = (self.edges[:, :1] * q + np.arange(q)).reshape(-1)
@@ -171,7 +171,7 @@ class Polytope:
     def table(self, values: Floats) -> Floats | None:
         """The rows of a solution, made distributions; fixed rows as they were given.
 
-        None where they are nowhere near distributions: a solver that stopped may leave such.
+        None if they are nowhere near distributions, as after a solver that stopped early.
         """
         table = np.clip(values[: self.size * self.answers].reshape(-1, self.answers), 0.0, 1.0)
         if not (np.abs(table.sum(axis=1) - 1.0) < 0.1).all():  # also where it is not a number
@@ -182,16 +182,16 @@ class Polytope:
 
 
 def _scale(slope: float) -> float:
-    """Rows with huge slopes are divided by them: the solver wants numbers of ordinary size."""
+    """Divide rows with huge slopes by them: the solver wants numbers of ordinary size."""
     return 1.0 / slope if slope > 1e6 else 1.0
 
 
 def merge_equal(
     polytope: Polytope, guarantee: Guarantee, graph: RainbowGraph
 ) -> tuple[Polytope, Integers]:
-    """Datasets that must have one row become one: whole components where φ(s) = s.
+    """Datasets that must have the same row become one: whole components if φ(s) = s.
 
-    Returns the smaller polytope and for each dataset its place in it. Nothing else is merged.
+    Returns the smaller polytope and for each dataset its number in it. Nothing else is merged.
     """
     if guarantee.moves or len(polytope.lines) != 1 or polytope.lines[0] != (1.0, 0.0):
         return polytope, np.arange(polytope.size)
@@ -215,8 +215,8 @@ def private_table(
 ) -> tuple[Floats, float] | None:
     """``table`` mixed with the uniform row at the least weight 2^-k that makes it private.
 
-    Private up to the rounding that ``Mechanism.check`` allows. None where more than ``most``
-    would be needed.
+    Private up to the rounding that ``Mechanism.check`` allows. None if more than ``most`` would be
+    needed.
     """
     mixing = 0.0
     while mixing <= most:

@@ -20,9 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from rainbowdp.aliases import Floats, Integers, Weights
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism, RainbowError
-from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import BITS
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
@@ -49,9 +50,9 @@ SMALL = 20_000  # rows of a program up to which a vertex is asked for
 
 @dataclass(frozen=True)
 class Stage:
-    """One objective: what it is, what the mechanism has, and what no mechanism can exceed.
+    """One objective: its name, what the mechanism attains, and what no mechanism can exceed.
 
-    ``least`` is what the worst mechanism has, everybody's last choice; the gap is relative to
+    ``least`` is what the worst mechanism attains, everybody's last choice; the gap is relative to
     what can be had above it.
     """
 
@@ -62,18 +63,30 @@ class Stage:
 
     @property
     def gap(self) -> float:
-        """(bound − value), relative to the bound above the least; 0.0 where nothing is at stake."""
+        """(bound − value), relative to bound − least; 0.0 if nothing is at stake."""
         at_stake = self.bound - self.least
         return max(0.0, self.bound - self.value) / at_stake if at_stake > 0 else 0.0
 
 
 @dataclass(frozen=True)
-class Programmed:
-    """The mechanism a linear program found, what it is worth, and how far from the best.
+class Programmed(Releasable):
+    """The mechanism a linear program found, what it is worth, and how far it is from the best.
 
-    ``mechanism`` is private as ``mechanism.check()`` means it; ``mixing`` is the weight of the
-    uniform row that this took (fixed rows moved by as much). ``status`` is the solver's word;
-    ``optimal`` is ours: the relative ``gap`` is at most 1e-7.
+    Attributes
+    ----------
+    mechanism
+        The mechanism, private in the sense of ``mechanism.check()``.
+    stages
+        The objectives, each with its value and bound.
+    mixing
+        The weight of the uniform row that privacy took; fixed rows moved by as much.
+    status
+        The solver's own verdict; ``optimal`` is ours.
+    seconds
+        How long the solver took.
+    worth
+        The worth by dataset and answer, of the first stage.
+
     """
 
     mechanism: Mechanism
@@ -100,7 +113,7 @@ class Programmed:
 
     @property
     def optimal(self) -> bool:
-        """Whether the gap is small enough to say so."""
+        """Whether the relative gap is at most 1e-7."""
         return self.gap <= GAP
 
     def __str__(self) -> str:
@@ -110,8 +123,33 @@ class Programmed:
             return f"optimal: {what} (relative gap {self.gap:.1e})"
         return f"not proved optimal ({self.status}): {what} (relative gap {self.gap:.1e})"
 
+    @property
+    def name(self) -> str:
+        """What the mechanism is called."""
+        return self.mechanism.name
+
+    def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
+        """{answer: probability} at ``dataset``, most preferred answer first."""
+        return self.mechanism[dataset]
+
+    def check(self, guarantee: Guarantee | None = None) -> Check:
+        """Does every pair of neighbors keep the guarantee? See ``Mechanism.check``.
+
+        Parameters
+        ----------
+        guarantee
+            What to check; without it, what the program was made for.
+
+        Returns
+        -------
+        Check
+            Whether it holds, and the worst pair where it does not.
+
+        """
+        return self.mechanism.check(guarantee)
+
     def exact(self) -> ExactMechanism:
-        """The mechanism in integers, with its proof: what may be released."""
+        """The mechanism in integers with its proof: what may be released."""
         return self._exact
 
     @cached_property
@@ -120,7 +158,7 @@ class Programmed:
 
     @cached_property
     def exact_objective(self) -> Fraction:
-        """The utility of ``exact()``, of which nothing is rounded but the worths themselves."""
+        """The utility of ``exact()``, in which nothing is rounded but the worths themselves."""
         exact, answers = self.exact(), self.mechanism.graph.answers
         total = Fraction(0)
         numbers, group = np.unique(self.mechanism.index, return_inverse=True)
@@ -136,7 +174,7 @@ class Programmed:
 
     @property
     def repair_cost(self) -> float:
-        """What exactness cost, the solver's own gap included: ``bound`` less the exact utility."""
+        """What exactness costs, with the solver's own gap: ``bound`` minus the exact utility."""
         return float(Fraction(self.bound) - self.exact_objective)
 
 
@@ -152,28 +190,52 @@ def program(
 ) -> Programmed:
     """The mechanism with the most utility among all that keep the guarantee.
 
-    ``utility``: Σ over datasets of the expected worth; by default the chance of the first
-    choice. With ``lexicographic`` the total chance of the first choice comes first, then that of
-    the first two, and so on. ``boundary`` fixes rows (see ``fixed_rows``); without it nothing is
-    fixed. A ``GaussianDP`` is replaced by a polygon on its safe side, and the gap is to the best
-    for that polygon. ``progress`` is called with a line for each iteration; without it a
-    terminal is told when a solve takes longer than 5 s. ``time_limit`` in seconds is the
-    solver's; what it has by then is returned with its gap.
+    Cost: an interior-point solve; for pure ε, 5,000 datasets, 4 answers and 40,000 edges take about
+    half a minute. With δ > 0 slacks double the columns for every line.
 
-    Raises ``InvalidBoundary`` naming two datasets if fixed rows contradict each other.
+    Parameters
+    ----------
+    graph
+        The rainbow graph.
+    guarantee
+        What is promised. A ``GaussianDP`` is replaced by a polygon on its safe side, and the gap is
+        to the best for that polygon.
+    utility
+        The expected worth, summed over datasets; by default the chance of the first choice.
+    boundary
+        Fixed rows: a ``BoundaryCondition``, a row in preference order for every boundary dataset,
+        or a mapping dataset → distribution. By default nothing is fixed.
+    lexicographic
+        Maximize the total chance of the first choice, then that of the first two, and so on.
+    time_limit
+        The solver's limit in seconds; what it has by then is returned with its gap.
+    progress
+        Called with a line for each iteration. By default a terminal is told when a solve takes
+        longer than 5 s.
 
-    Cost: an interior-point solve; for pure ε 5,000 datasets, 4 answers and 40,000 edges take
-    about half a minute. Slacks for δ > 0 double the columns for every line.
+    Returns
+    -------
+    Programmed
+        The mechanism, its utility, and how far it is from the best.
 
+    Raises
+    ------
+    InvalidBoundary
+        If fixed rows contradict each other; the message names two datasets.
+
+    Examples
+    --------
     >>> from rainbowdp import DP
     >>> graph = RainbowGraph([(0, 1), (1, 2)], [("a", "b"), ("a", "b"), ("b", "a")])
     >>> best = program(graph, DP.from_ratio(3, 1))
     >>> best.optimal, round(best.objective, 6)
     (True, 2.416667)
+
     """
     if lexicographic and utility is not None:
         raise RainbowError(
-            "a program maximizes a utility or prefix by prefix, got both; leave one out"
+            "program maximizes either a utility or, with lexicographic=True, prefix by prefix; "
+            "leave one out"
         )
     order = preferred_columns(graph)
     worths = _prefix_worths(order) if lexicographic else [_worth(graph, utility, order)]
@@ -227,7 +289,7 @@ class _Run:
             for k in range(len(worths))
         )
         rows, index = np.unique(table, axis=0, return_inverse=True)
-        mechanism = Mechanism(self.graph, rows, index.reshape(-1), self.guarantee)
+        mechanism = Mechanism(self.graph, rows, index.reshape(-1), self.guarantee, name="program")
         return Programmed(mechanism, done, mixing, status, seconds, worths[0])
 
     def _grouped(self, worth: Floats) -> Floats:
@@ -290,7 +352,7 @@ class _Run:
         return private_table(table, self.graph.edge_positions(), self.guarantee, most)
 
     def _shrunk(self, table: Floats) -> Floats:
-        """One row for each group, of which all members have the same."""
+        """One row for each group, whose members all have the same."""
         shrunk = np.empty((self.polytope.size, table.shape[1]))
         shrunk[self.group] = table
         return shrunk
@@ -305,7 +367,7 @@ class _Run:
     def _at_least(
         self, found: tuple[Floats, float] | None, worth: Floats, bound: float, status: str
     ) -> tuple[Floats, float]:
-        """What was found, or where that is not optimal and worse, the homogeneous optimum."""
+        """What was found or, if that is not optimal and worse, the homogeneous optimum."""
         if len(self.fixed):
             if found is None:
                 raise RainbowError(
@@ -362,7 +424,7 @@ def _prefix_worths(order: Integers) -> list[Floats]:
 
 
 def _scaled(worth: Floats) -> tuple[Floats, float, float]:
-    """(worths in [0, 1], what was taken off in all, what they were divided by)."""
+    """(worths in [0, 1], what was subtracted in all, what they were divided by)."""
     base = worth.min(axis=1, keepdims=True)
     spread = float((worth - base).max()) or 1.0
     return (worth - base) / spread, float(base.sum()), spread
@@ -371,8 +433,8 @@ def _scaled(worth: Floats) -> tuple[Floats, float, float]:
 def exact_rows(mechanism: Mechanism) -> ExactMechanism:
     """The rows of any mechanism in integers, mixed with the uniform row just enough to be proved.
 
-    The weight is the smallest 2^-k; more than 2^-10 is refused. Made means proved: the proof is
-    that of homogeneous rules, over every two rows that stand on neighbors.
+    The weight is the smallest 2^-k; more than 2^-10 is refused. Construction includes the proof,
+    that of homogeneous rules, over every two rows that occur on neighbors.
     """
     guarantee = mechanism.guarantee
     if guarantee is None:
@@ -408,7 +470,7 @@ def _mixed(row: Weights, k: int, total: int) -> Weights:
 
 
 def _settled(weights: list[int], total: int) -> Weights:
-    """Weights whose sum is off by rounding: the largest makes up for it."""
+    """Weights that sum to the total: the largest one absorbs the rounding."""
     largest = max(range(len(weights)), key=weights.__getitem__)
     weights[largest] += total - sum(weights)
     return tuple(weights)

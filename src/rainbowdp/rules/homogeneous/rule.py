@@ -70,7 +70,17 @@ class Homogeneous(Rule):
                 f"touching, got {len(self.rows)} regions and {len(pairs)} touching pairs"
             )
 
-    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+    def scope_on_a_graph(self) -> str:
+        """The rows say nothing of which regions touch; the file lists them."""
+        pairs = "pair" if len(self.touching) == 1 else "pairs"
+        return (
+            f"for the {len(self.touching)} listed {pairs} of touching regions and for neighboring "
+            "depths inside each; only the graph can tell whether these are all"
+        )
+
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
         """Compare all rows of neighboring depths and touching regions, exactly."""
         return prove_ladders(guarantee, self.rows, self.touching)
 

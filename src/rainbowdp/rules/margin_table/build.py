@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.guarantees.dp import DP, Guarantee
@@ -13,16 +13,24 @@ from rainbowdp.rules.margin_table.cache import fetch_table
 from rainbowdp.rules.margin_table.program import EPSILONS, MOST_ANSWERS, has_table
 from rainbowdp.rules.margin_table.rule import MarginTable
 
+_SMALL_DELTA = Fraction(1, 100)  # up to here no table was measured to be far from the least error
+
 
 @dataclass(frozen=True)
 class MarginTableFamily(Family):
-    """Rows of a vote by how far each answer is behind the leader, found by a linear program."""
+    """Rows of a vote by how far each answer is behind the leader, found by a linear program.
+
+    With an ``epsilon`` the table is that of this ε, which the guarantee must allow: no program is
+    solved above ε = 4.
+    """
 
     kind: ClassVar[str] = "margin-table"
     title: ClassVar[str] = "Margin table"
     summary: ClassVar[str] = "rows of a vote by the gaps behind the leader; near the least error"
     rule: ClassVar[type[Rule]] = MarginTable
     costly: ClassVar[bool] = True
+
+    epsilon: Fraction | None = None
 
     def suits(self, question: Question) -> bool:
         """It is for votes with few answers and one record a person."""
@@ -31,7 +39,7 @@ class MarginTableFamily(Family):
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """The ε must not be extreme."""
-        if self.suits(question) and has_table(len(question.answers), guarantee):
+        if self.suits(question) and has_table(len(question.answers), self._made_for(guarantee)):
             return None
         return (
             f"a margin table is for a Winner with 2 to {MOST_ANSWERS} answers and one record a "
@@ -39,16 +47,32 @@ class MarginTableFamily(Family):
             f"got {type(question).__name__} and {guarantee}"
         )
 
+    def _made_for(self, guarantee: Guarantee) -> Guarantee:
+        """The guarantee with the table's own ε, where that is no larger."""
+        given = self.epsilon
+        if given is None or not isinstance(guarantee, DP) or guarantee.epsilon <= given:
+            return guarantee
+        return DP(given, guarantee.exact_delta)
+
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
-        """Near the least mean error."""
-        return "near the least mean error"
+        """Near the least mean error, if it is made for the guarantee and δ is not large."""
+        if self._made_for(guarantee) == guarantee:
+            small = isinstance(guarantee, DP) and guarantee.exact_delta <= _SMALL_DELTA
+            return "near the least mean error" if small else "the best of our kinds"
+        assert self.epsilon is not None
+        return f"made for ε = {float(self.epsilon):g}, so ask for that and pay less"
+
+    def options(self) -> dict[str, Any]:
+        """The ε it is made for, if that is not the guarantee's."""
+        return {} if self.epsilon is None else {"epsilon": str(self.epsilon)}
 
     def build(
         self, question: Question, guarantee: Guarantee, progress: Progress | None = None
     ) -> tuple[MarginTable, Fraction]:
         """The table from memory, from disk, or made and kept; proved in each case."""
         assert isinstance(question, Winner)
-        assert isinstance(guarantee, DP)
+        made_for = self._made_for(guarantee)
+        assert isinstance(made_for, DP)
         return fetch_table(
-            len(question.answers), guarantee, question.neighbors, question.ties, progress
+            len(question.answers), made_for, question.neighbors, question.ties, progress
         )

@@ -4,6 +4,10 @@ A table depends on how many answers there are, the guarantee, the neighbors and 
 never on data. It is kept in the user's cache folder, and proved again when it is taken from there.
 A file that is damaged, of another version, about something else or not private is said so and made
 again; a folder that cannot be written only costs the time to make a table anew.
+
+Whoever makes a table holds a lock beside its place, and others who need the same one wait for it.
+The lock is the operating system's and ends with the process that holds it, however that ends; where
+there are no locks everyone makes the table.
 """
 
 from __future__ import annotations
@@ -12,15 +16,17 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from rainbowdp.display.progress import announced
 from rainbowdp.errors import InvalidFile, RainbowError
 from rainbowdp.exact.rule import Progress
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
-from rainbowdp.numeric.linear_programs import terminal_progress
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.rules.margin_table.program import make_table, shape_for
 from rainbowdp.rules.margin_table.proof import prove_table
@@ -31,6 +37,9 @@ FORMAT = "rainbowdp margin table"
 VERSION = 4  # of the way tables are made and proved
 FOLDER = "RAINBOWDP_CACHE"  # the variable that names another folder
 
+MAKING = "Making the margin table for this ε. It is kept for the next time."
+WAITING = "Waiting for another process that is making the margin table for this ε."
+
 _kept: dict[str, tuple[MarginTable, Fraction]] = {}
 
 
@@ -39,8 +48,8 @@ def fetch_table(
 ) -> tuple[MarginTable, Fraction]:
     """The proved table of a shape and its mixing: from memory, from disk, or made and kept.
 
-    While one is made a terminal is told, unless ``progress`` is given. Cost: from 0.1 s for two
-    answers to about a minute for six; from disk some milliseconds.
+    While one is made a terminal is told, once, unless ``progress`` is given. Cost: from 0.1 s for
+    two answers to about a minute for six; from disk some milliseconds.
     """
     wanted = {
         "answers": answers,
@@ -52,11 +61,14 @@ def fetch_table(
     if key in _kept:
         return _kept[key]
     path = cache_folder() / f"{key}.json"
-    found = _from_disk(path, wanted, guarantee) if path.exists() else None
+    found = _from_disk(path, wanted, guarantee)
     if found is None:
-        say = progress or terminal_progress(f"making a margin table for {answers} answers")
-        found = make_table(answers, guarantee, neighbors, ties, say)
-        _to_disk(path, wanted, *found)
+        with _alone(path.with_suffix(".lock")):  # meanwhile somebody else may have made it
+            found = _from_disk(path, wanted, guarantee, say=_say)
+            if found is None:
+                with announced(MAKING):
+                    found = make_table(answers, guarantee, neighbors, ties, progress)
+                _to_disk(path, wanted, *found)
     _kept[key] = found
     return found
 
@@ -70,9 +82,38 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rainbowdp"
 
 
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold the lock at ``path`` inside, once whoever has it now is done; where it can be held."""
+    try:
+        import fcntl
+
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = path.open("ab")
+    except (ImportError, OSError):
+        yield
+        return
+    with file:
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                with announced(WAITING):
+                    fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            # Whoever waits has this file open and finds the table; who comes later makes a new one.
+            with suppress(OSError):
+                path.unlink()
+
+
 def _from_disk(
-    path: Path, wanted: dict[str, Any], guarantee: DP
+    path: Path, wanted: dict[str, Any], guarantee: DP, say: Progress | None = None
 ) -> tuple[MarginTable, Fraction] | None:
+    """The table at ``path``, proved again; none if there is none of use."""
+    if not path.exists():
+        return None
     try:
         content = read_document(path, FORMAT, VERSION)
         if content["wanted"] != wanted:
@@ -84,7 +125,8 @@ def _from_disk(
         prove_table(guarantee, table.shape, table.total, table.rows)
         return table, exact(content["mixing"], "mixing", InvalidFile)
     except (RainbowError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-        _say(f"A margin table is made again, as the kept one is of no use: {error}")
+        if say is not None:
+            say(f"A margin table is made again, as the kept one is of no use: {error}")
         return None
 
 

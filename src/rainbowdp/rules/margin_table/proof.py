@@ -65,11 +65,13 @@ def prove_table(
 
     What was proved before is remembered by its digest.
     """
+    if not isinstance(guarantee, DP):
+        raise InvalidMechanism(f"a margin table needs an (ε,δ) guarantee, got {guarantee}")
+    if type(total) is not int:  # repr tells 1.0 from 1, but a comparison does not
+        raise InvalidMechanism(f"the total of a margin table must be an integer, got {total!r}")
     digest = hashlib.sha256(repr((lines_of(guarantee), shape, total, stored)).encode()).hexdigest()
     if digest in _remembered and not exactly:
         return _remembered[digest]
-    if not isinstance(guarantee, DP):
-        raise InvalidMechanism(f"a margin table needs an (ε,δ) guarantee, got {guarantee}")
     if any(len(row) != shape.answers for row in stored):
         raise InvalidMechanism(f"a row of a margin table must have {shape.answers} weights")
     if check_rows(stored) != total:

@@ -101,7 +101,9 @@ class MarginTable(Rule):
             rows=1,
         )
 
-    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
         """Compare the rows at every corner of the pieces between knots, exactly."""
         return prove_table(guarantee, self.shape, self.total, self.rows)
 

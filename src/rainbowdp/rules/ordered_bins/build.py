@@ -28,6 +28,7 @@ class OrderedBinsFamily(Family):
     title: ClassVar[str] = "Ordered bins"
     summary: ClassVar[str] = "bins of a quantile, each by its distance and how crowded it is there"
     rule: ClassVar[type[Rule]] = OrderedBins
+    uses_delta: ClassVar[bool] = False
 
     def suits(self, question: Question) -> bool:
         """It is for quantiles with one record a person substituted."""

@@ -47,15 +47,15 @@ class OrderedBins(Rule):
         self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
     ) -> None:
         """Only a quantile with one record a person has leads that move together by one."""
-        if question is None:
-            return
-        asked = (question.get("kind"), question.get("rows_per_person"))
+        asked = (question.get("kind"), question.get("rows_per_person")) if question else None
         if asked != ("quantile", 1):
             raise InvalidMechanism(
-                f"ordered bins must be of a quantile with one record a person, got {dict(question)}"
+                f"ordered bins must be of a quantile with one record a person, got {question}"
             )
 
-    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
         """Check the weights, and all states of the leads that could break the guarantee."""
         return prove_ordered(guarantee, len(answers), self.total, self.steps)
 

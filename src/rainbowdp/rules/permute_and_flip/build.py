@@ -24,6 +24,7 @@ class PermuteAndFlipFamily(Family):
     title: ClassVar[str] = "Permute-and-flip"
     summary: ClassVar[str] = "a coin for each answer of a vote, by how far it is behind"
     rule: ClassVar[type[Rule]] = PermuteAndFlip
+    uses_delta: ClassVar[bool] = False
 
     def suits(self, question: Question) -> bool:
         """It is for votes."""

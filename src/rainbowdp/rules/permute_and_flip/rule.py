@@ -36,7 +36,7 @@ from rainbowdp.numeric.powers import Bounds, floor_of_power, power_tables
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
 from rainbowdp.questions.relations import Neighbors, Ties, one_of
-from rainbowdp.rules.permute_and_flip.proof import prove_coins
+from rainbowdp.rules.permute_and_flip.proof import Coins, prove_coins
 
 GRID = 1 << 60  # ratios are multiples of 1/GRID
 
@@ -138,11 +138,13 @@ class PermuteAndFlip(Rule):
             rows=self.rows,
         )
 
-    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
-        """One inequality, from the ratio and what one person can move."""
-        return prove_coins(
-            guarantee, self.ratio, self.answers, self.neighbors, self.ties, self.rows
-        )
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
+        """What one person can move, from the question, and the coins as they are flipped."""
+        assert question is not None  # must_fit has seen to it
+        coins = Coins(self.ratio, _TOTAL, self.farthest, self._distances, self.chance)
+        return prove_coins(guarantee, len(answers), question, coins)
 
     def key(self, question: Question, counted: Dataset) -> Key:
         """The counts of all answers."""
@@ -189,8 +191,8 @@ class PermuteAndFlip(Rule):
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
         """How many steps each answer is behind the leader."""
-        delay = int(self.ties == Ties.FIRST_LISTED)
-        scores = [self.parts * count - delay * number for number, count in enumerate(counts)]
+        parts, delay = self.parts, int(self.ties == Ties.FIRST_LISTED)
+        scores = [parts * count - delay * number for number, count in enumerate(counts)]
         most = max(scores)
         return [most - score for score in scores]
 

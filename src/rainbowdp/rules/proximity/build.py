@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
+from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.exact.steps import BITS, LONGEST
@@ -86,6 +89,20 @@ class ProximityFamily(Family):
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """It needs q − 1 ≤ e^ε."""
         return why_no_proximity(len(question.answers), guarantee)
+
+    def sketch(
+        self, question: Question, guarantee: Guarantee, counts: Integers, margins: Floats
+    ) -> Floats:
+        """The closed form, without rounding."""
+        assert isinstance(guarantee, DP)
+        first = (1 - guarantee.delta) / (1 + guarantee.ratio)
+        each = guarantee.delta / (margins.shape[1] - 1)
+        steps = np.maximum(margins - 1, 0.0)
+        falls = -np.expm1(-guarantee.epsilon * steps) / math.expm1(guarantee.epsilon)
+        rows: Floats = np.maximum(first * np.exp(-guarantee.epsilon * steps) - each * falls, 0.0)
+        rows[margins == 0] = 0.0
+        rows[np.arange(len(rows)), margins.argmin(axis=1)] = 1.0 - rows.sum(axis=1)
+        return rows
 
     def build(
         self, question: Question, guarantee: Guarantee, progress: Progress | None = None

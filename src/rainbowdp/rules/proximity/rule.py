@@ -42,9 +42,18 @@ class Proximity(Rule):
     def must_fit(
         self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
     ) -> None:
-        """Every question has margins, so there is nothing to refuse."""
+        """Every question has margins, and every graph, so there is nothing to refuse."""
 
-    def prove(self, guarantee: Guarantee, answers: tuple[Answer, ...]) -> Check:
+    def scope_on_a_graph(self) -> str:
+        """The margins are the graph's."""
+        return (
+            "for neighbors whose margins are 0 at exactly the true answer and differ by at most 1; "
+            "only the graph can tell whether all of its margins do"
+        )
+
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
         """Check the inequalities that are enough for any margins whatever."""
         return prove_margins(guarantee, len(answers), self.total, self.steps)
 

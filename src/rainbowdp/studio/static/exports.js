@@ -25,7 +25,7 @@ export function showRecipe(answer, writable) {
   const drawn = Boolean(answer.rows);
   find("save-svg").disabled = find("save-png").disabled = !drawn;
   find("save-file").disabled = !drawn || !writable;
-  find("save-file").title = writable ? "" : "Only our own mechanisms are released and written to files.";
+  find("save-file").title = writable ? "" : "Only mechanisms with an exact proof can be saved to a file.";
 }
 
 const named = (state, ending) => {

@@ -1,4 +1,4 @@
-"""Try to refute a question's margins on random tables."""
+"""Look for a counterexample to a question's margins on random tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIZES = (0, 1, 2, 3, 5, 10, 100, 10**6, 10**12)
 
 @dataclass(frozen=True)
 class Refutation:
-    """Two neighboring datasets on which a question's margins break the rule.
+    """Two neighboring datasets on which a question's margins break the rules.
 
     >>> print(Refutation("they differ", {"a": 1}, {}, {"a": 0, "b": 3}, {"a": 1, "b": 0}))
     they differ:
@@ -46,13 +46,35 @@ def refute(
     tries: int = 1000,
     seed: int | None = None,
 ) -> Refutation | None:
-    """A counterexample to the question's margins, or ``None`` if ``tries`` pairs show none.
+    """Look for a counterexample to a question's margins; finding none proves nothing.
 
-    The margins must be whole numbers from 0, be 0 at exactly one answer, and change by at most 1
-    between neighbors. ``tables`` makes a random pair of neighboring datasets; for a question
-    over counts there is a generator for its neighbor relation, which draws ties and
-    near-ties of all sizes. ``None`` is no proof.
+    Margins must be whole numbers from 0, be 0 at exactly one answer, and change by at most 1
+    between neighbors.
 
+    Parameters
+    ----------
+    question
+        The question to test.
+    tables
+        A function of a ``random.Random`` that returns a random pair of neighboring datasets. A
+        question over counts has one of its own, which draws ties and near-ties of all sizes.
+    tries
+        How many pairs to try.
+    seed
+        Makes the search repeatable.
+
+    Returns
+    -------
+    Refutation or None
+        Two neighboring datasets with the rule they break, or None if no tried pair breaks one.
+
+    Raises
+    ------
+    InvalidQuestion
+        If the question has no groups and ``tables`` is not given.
+
+    Examples
+    --------
     >>> from rainbowdp.questions import Custom, Equals, Winner
     >>> print(refute(Winner(["red", "green"]), tries=100, seed=1))
     None
@@ -63,7 +85,8 @@ def refute(
     >>> guess = Custom(colors, wrong, neighbors="substituted", name="guess",
     ...                groups=[(color, Equals(color)) for color in colors])
     >>> print(refute(guess, seed=1).reason)
-    the margins of neighbors must differ by at most 1, they differ by 2 at 'green'
+    the margins of neighbors must differ by at most 1, but they differ by 2 at 'green'
+
     """
     make = tables if tables is not None else _histograms(question)
     draw = random.Random(seed)  # noqa: S311  random tables, no secrets
@@ -76,7 +99,7 @@ def refute(
 
 
 def _margins(question: Question, dataset: Any) -> Any:
-    """The margins, or the sentence that says why there are none."""
+    """The margins, or the message that says why there are none."""
     try:
         return question.margins(dataset)
     except InvalidQuestion as error:
@@ -99,18 +122,18 @@ def _broken(question: Question, one: Any, other: Any) -> str | None:
     if change > 1:
         return (
             "the margins of neighbors must differ by at most 1, "
-            f"they differ by {change} at {worst!r}"
+            f"but they differ by {change} at {worst!r}"
         )
     return None
 
 
 def _histograms(question: Question) -> Callable[[random.Random], Pair]:
-    """Random counts and neighbors of the stated relation."""
+    """A generator of random counts and a neighbor of the stated relation."""
     names = [name for name, _ in question.groups]
     if not names:
         raise InvalidQuestion(
-            "refute needs tables=, a function that makes a random pair of neighboring datasets, "
-            "for a question without groups"
+            "a question without groups cannot be tested on random counts; give refute tables=, a "
+            "function that returns a random pair of neighboring datasets"
         )
 
     def make(draw: random.Random) -> Pair:

@@ -1,0 +1,93 @@
+"""How often a kind of mechanism would be wrong, before any data is seen.
+
+The measure is the mean chance of a wrong answer over a fixed list of histograms: of 16, 64, 256, …,
+1,048,576 records (times the rows of a person), each size alike, and of each size a few dozen that
+are spread evenly over all histograms of that size. It depends on the question's shape alone (how
+many answers, which neighbors, ties and rows a person, which quantile), never on data, ε or δ. So
+whoever takes the least measure of all kinds that apply answers no worse for a larger ε or δ, as no
+kind does.
+
+It is computed in floats from closed forms; nothing that is released depends on its digits.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from rainbowdp.aliases import Floats, Integers
+from rainbowdp.exact.rule import Family
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.questions import Quantile, Question, Winner
+from rainbowdp.questions.histograms import margins_of
+from rainbowdp.questions.relations import Ties
+
+_SIZES = tuple(4**power for power in range(2, 11))
+_EACH = 48  # histograms of a size; fewer for many answers, as their margins take longer
+_LEAST = 8
+
+
+def wrong(kind: Family, question: Question, guarantee: Guarantee) -> float:
+    """The mean chance of a wrong answer by a mechanism of this kind, over the fixed histograms.
+
+    >>> from rainbowdp import DP
+    >>> from rainbowdp.rules import family
+    >>> poll = Winner(["red", "green", "blue", "none"])
+    >>> wrong(family("permute-and-flip"), poll, DP(1)) < wrong(family("homogeneous"), poll, DP(1))
+    True
+    """
+    shape = _shape(question)
+    counts, margins = _histograms(shape)
+    rows = kind.sketch(shape, guarantee, counts, margins)
+    if isinstance(shape, Winner) and shape.ties == Ties.ANY_LEADER:
+        right = counts == counts.max(axis=1, keepdims=True)
+    else:
+        right = margins == 0
+    return float(1.0 - (rows * right).sum(axis=1).mean())
+
+
+def _shape(question: Question) -> Winner | Quantile:
+    """The question without its names; for one of the user's own a vote of as many answers."""
+    size, neighbors, rows = len(question.answers), question.neighbors, question.rows_per_person
+    if isinstance(question, Quantile):
+        bins = range(size + 1)
+        return Quantile(question.q, bins, neighbors=neighbors, rows_per_person=rows)
+    ties = question.ties if isinstance(question, Winner) else Ties.FIRST_LISTED
+    names = [str(number) for number in range(size)]
+    return Winner(names, ties=ties, neighbors=neighbors, rows_per_person=rows)
+
+
+@lru_cache(maxsize=64)
+def _histograms(shape: Winner | Quantile) -> tuple[Integers, Floats]:
+    """The fixed histograms of a shape and their margins."""
+    size = len(shape.answers)
+    each = max(_LEAST, min(_EACH, 8 * _EACH // size))
+    shares = _spread(each * len(_SIZES), size).reshape(len(_SIZES), each, size)
+    records = shape.rows_per_person * np.array(_SIZES, dtype=np.float64)[:, None, None]
+    ends = np.rint(records * np.cumsum(shares, axis=2)).astype(np.int64)
+    counts: Integers = np.diff(ends, axis=2, prepend=0).reshape(-1, size)
+    return counts, margins_of(shape, counts)
+
+
+def _spread(points: int, size: int) -> Floats:
+    """Points spread evenly over all shares of ``size`` answers: multiples of √2, √3, √5, … mod 1.
+
+    As logarithms of uniform numbers, divided by their sum, they are uniform among all shares.
+    """
+    roots = np.sqrt(np.array(_primes(size), dtype=np.float64))
+    uniform = np.arange(1, points + 1)[:, None] * roots % 1.0
+    parts = -np.log1p(-uniform)
+    shares: Floats = parts / parts.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _primes(count: int) -> list[int]:
+    found: list[int] = []
+    number = 2
+    while len(found) < count:
+        if all(number % prime for prime in found if prime <= math.isqrt(number)):
+            found.append(number)
+        number += 1
+    return found

@@ -1,0 +1,70 @@
+"""What a question that was cut off has paid, told by the ledger itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from rainbowdp.cli.interrupts import check
+from rainbowdp.errors import LedgerError
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.questions import Question
+
+if TYPE_CHECKING:
+    from rainbowdp.ledger import Entry, Ledger
+
+
+@dataclass(frozen=True)
+class Payment:
+    """One question's payment, made or not: what is in the ledger now and was not before."""
+
+    place: str
+    ledger: Ledger
+    guarantee: Guarantee
+    question: Question
+    name: str | None
+    before: int
+
+    @classmethod
+    def of(
+        cls, place: str, ledger: Ledger, guarantee: Guarantee, question: Question, name: str | None
+    ) -> Payment:
+        """The payment of a question that is about to be asked."""
+        return cls(place, ledger, guarantee, question, name, ledger.balance().entries)
+
+    def in_words(self, what: str) -> str:
+        """What was paid when ``what`` happened, and where the answer is."""
+        try:
+            entry = self._entry()
+        except LedgerError:
+            return (
+                f"{what}, and {self.place} cannot be read now. Look at its history before you "
+                "ask again, because the question may have been paid."
+            )
+        if entry is None:
+            return f"{what}; nothing was spent."
+        paid = f"{what} after the payment: entry {entry.number} was paid"
+        if entry.answer is None:
+            return f"{paid} and has no answer. Ask again, under another name if you gave one."
+        return f"{paid} and its answer is in the ledger. See: rainbow ledger history {self.place}"
+
+    def _entry(self) -> Entry | None:
+        """The entry that this question paid for, if there is one."""
+        asked = self.question.describe().items()
+        for entry in self.ledger.history()[self.before :]:
+            same = entry.guarantee == self.guarantee and entry.name == self.name
+            if same and asked <= entry.question.items():
+                return entry
+        return None
+
+
+def watched(ledger: Ledger) -> Ledger:
+    """The same ledger, which pays nothing once a signal has come."""
+    from rainbowdp.ledger import Ledger as Plain
+
+    class Watched(Plain):
+        def spend(self, *arguments: Any, **options: Any) -> Entry:
+            check()
+            return super().spend(*arguments, **options)
+
+    return Watched(**{field.name: getattr(ledger, field.name) for field in fields(ledger)})

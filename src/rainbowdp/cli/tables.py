@@ -1,0 +1,111 @@
+"""The TABLE of a command, and the options that say how to read it."""
+
+from __future__ import annotations
+
+import csv
+from typing import Annotated, TypeAlias
+
+import typer
+
+from rainbowdp.errors import UnreadableTable
+from rainbowdp.tables import ParquetFile, SQLTable, TextFile, must_exist
+from rainbowdp.tables.paths import FORMATS, PARQUET, STANDARD_INPUT
+
+Table: TypeAlias = str | SQLTable | TextFile | ParquetFile
+
+READING = "How a text file is read"
+_TAB = ("\\t", "tab")  # as people write it in a shell
+
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help="What is between fields: ';' or tab. Told from the header line if not given.",
+        rich_help_panel=READING,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="utf-8, latin-1, cp1252 or another. Told from the header line if not given.",
+        rich_help_panel=READING,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        help="The decimal sign, '.' or ','. Either of them in a file with semicolons.",
+        rich_help_panel=READING,
+    ),
+]
+Header = Annotated[
+    str | None,
+    typer.Option(
+        help="The names of all columns, id,vote,age, if the file does not begin with them.",
+        rich_help_panel=READING,
+    ),
+]
+Trusted = Annotated[
+    bool,
+    typer.Option(
+        "--trusted",
+        help="You promise that the file is well formed; then fields in quotes may span lines.",
+        rich_help_panel=READING,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help=f"What the file is, if its name does not tell: {', '.join(FORMATS)}.",
+        metavar="|".join(FORMATS),
+        rich_help_panel=READING,
+    ),
+]
+SqlTable = Annotated[str | None, typer.Option("--table", help="The table in the database.")]
+
+TABLE_HELP = (
+    "A CSV, TSV, JSON lines or Parquet file or glob, - for standard input, "
+    "or postgresql://user@host/database."
+)
+
+
+def table_from(
+    table: str,
+    sql_table: str | None,
+    *,
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    header: str | None,
+    trusted: bool,
+    format_: str | None,
+) -> Table:
+    """The table that the options describe; files must be there."""
+    names = None if header is None else [name.strip() for name in next(csv.reader([header]), [])]
+    options = {
+        "delimiter": "\t" if delimiter in _TAB else delimiter,
+        "encoding": encoding,
+        "decimal": decimal,
+        "header": names,
+        "trusted": trusted or None,
+        "format": format_,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    if sql_table is not None or "://" in table:
+        if sql_table is None:
+            raise UnreadableTable("a database needs --table, the name of the table in it")
+        if given:
+            raise UnreadableTable(f"--{next(iter(given))} is for text files, got a database")
+        return SQLTable(table, sql_table)
+    source: Table = table
+    if format_ == PARQUET:
+        if len(given) > 1:
+            option = next(name for name in given if name != "format")
+            raise UnreadableTable(f"--{option} is for text files, got --format {PARQUET}")
+        source = ParquetFile(table)
+    elif format_ is not None and format_ not in FORMATS:
+        raise UnreadableTable(f"--format must be one of {', '.join(FORMATS)}, got {format_!r}")
+    elif given or table == STANDARD_INPUT:
+        source = TextFile(table, **given)  # type: ignore[arg-type]
+    must_exist(source)
+    return source

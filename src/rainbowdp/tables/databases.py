@@ -1,0 +1,107 @@
+"""Work in a table of a database: queries run there and can change nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rainbowdp.errors import UnreadableTable
+from rainbowdp.questions import Question
+from rainbowdp.tables import duck_file, postgres, sqlite
+from rainbowdp.tables.named import NamedTable
+from rainbowdp.tables.prepared import Found, Work
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+_KINDS: dict[str, Any] = {
+    "postgresql": postgres,
+    "postgres": postgres,
+    "sqlite": sqlite,
+    "duckdb": duck_file,
+}
+_FIRST_BYTES = 16
+_SQLITE_BEGINS = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True)
+class SQLTable:
+    """A table or view of a database: PostgreSQL, SQLite or DuckDB.
+
+    Parameters
+    ----------
+    url
+        Where the database is: ``postgresql://user:password@host/database``,
+        ``sqlite:///town.db``, ``duckdb:///town.duckdb``, or the path of an SQLite or DuckDB file.
+    table
+        The name of the table or view.
+    schema
+        The schema it is in, if it is not found without.
+
+    Examples
+    --------
+    >>> SQLTable("postgresql://ann:secret@db.example/town", "votes")
+    SQLTable(table='votes', schema=None)
+
+    """
+
+    url: str = field(repr=False)  # it may hold a password
+    table: str
+    schema: str | None = None
+
+
+def in_database(source: SQLTable, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a table of a database."""
+    url = _address(source.url)
+    kind = url.drivername.partition("+")[0]
+    if kind in ("sqlite", "duckdb") and (not url.database or url.host):
+        raise UnreadableTable(
+            f"the url of an SQLTable must name a file, as {kind}:///town.db does, got none: after "
+            "three slashes comes a relative path, after four an absolute one"
+        )
+    name = NamedTable(source.table, source.schema)
+    found: Found = _KINDS[kind].work_there(url, name, question, work)
+    return found
+
+
+def _address(text: str) -> sa.URL:
+    """The address in its parts, or that of a file. A message never shows all of it: passwords."""
+    import sqlalchemy as sa
+
+    scheme, found, _ = text.partition("://")
+    if not found:
+        return sa.URL.create(_kind_of_file(Path(text)), database=text)
+    known = "postgresql://, sqlite:/// or duckdb:///"
+    if scheme.partition("+")[0] not in _KINDS:
+        raise UnreadableTable(
+            f"the url of an SQLTable must begin with {known}, got {scheme}://: "
+            "export the table of another database to a Parquet file"
+        )
+    try:
+        return sa.make_url(text)
+    except (sa.exc.ArgumentError, ValueError):
+        pass
+    raise UnreadableTable(  # outside, so that the error above is not shown with it
+        "the url of an SQLTable must be postgresql://user:password@host:port/database, "
+        "sqlite:///file or duckdb:///file, got something else"
+    )
+
+
+def _kind_of_file(path: Path) -> str:
+    """SQLite or DuckDB, by how a file begins."""
+    try:
+        with path.open("rb") as file:
+            begins = file.read(_FIRST_BYTES)
+    except OSError:
+        begins = None
+    if begins is None:
+        raise UnreadableTable(
+            "the url of an SQLTable must begin with postgresql://, sqlite:/// or duckdb:///, or be "
+            "the path of a database file, got something else"
+        )
+    if begins == _SQLITE_BEGINS:
+        return "sqlite"
+    if begins[8:12] == b"DUCK":
+        return "duckdb"
+    raise UnreadableTable(f"{path} is neither an SQLite nor a DuckDB database")

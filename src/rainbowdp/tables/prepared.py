@@ -1,0 +1,52 @@
+"""A table that an engine is ready to query, and what may be done with it: count, or look."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from rainbowdp.questions import Question
+from rainbowdp.tables.people import People
+from rainbowdp.tables.query import Dialect, Literal, Source, counting, counting_people
+from rainbowdp.tables.values import Matches, numbered
+
+Rows: TypeAlias = Sequence[Sequence[Any]]
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A question and a table that has its columns.
+
+    ``type_`` is the declared type of the column in the engine's own word, and ``found`` what to
+    look for in it: nothing, where it is the type of no values. ``run`` runs the SQL that a function
+    makes, given how to write values. ``few`` says whether the column has few different values.
+    """
+
+    question: Question
+    type_: str
+    source: Source
+    found: Matches
+    dialect: Dialect
+    run: Callable[[Callable[[Literal], str]], Rows]
+    few: Callable[[], bool] = lambda: False
+
+
+Work: TypeAlias = Callable[[Prepared], Found]
+
+
+def counted(prepared: Prepared, key: int | None) -> dict[str, int]:
+    """How many records fall into each group, of those that a person rule keeps."""
+    question, source, found = prepared.question, prepared.source, prepared.found
+    if not found:
+        return numbered(question, [])
+    if question.person is None:
+        few = prepared.few()
+        rows = prepared.run(lambda literal: counting(source, found, literal, few))
+    else:
+        people = People.of(question, key)
+        rows = prepared.run(
+            lambda literal: counting_people(source, found, literal, people, prepared.dialect)
+        )
+    return numbered(question, rows)

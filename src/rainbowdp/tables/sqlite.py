@@ -1,0 +1,169 @@
+"""Work in a table of an SQLite database.
+
+A column of SQLite holds values of any type, whatever it was declared. The declared type decides how
+all of them are read, and a value of another type is not counted: it neither stops the counting nor
+changes how others are read.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rainbowdp.errors import UnreadableTable
+from rainbowdp.questions import Between, Question
+from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Held, Real, integers
+from rainbowdp.tables.named import NamedTable, shielded
+from rainbowdp.tables.people import no_identity
+from rainbowdp.tables.prepared import Found, Prepared, Rows, Work
+from rainbowdp.tables.query import Dialect, Literal, Source
+from rainbowdp.tables.values import check_columns, matches, not_countable
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+_DIALECT = Dialect(
+    hashed=lambda key, terms: f"rainbowdp_hash({key}, {terms})",
+    spread=lambda table: (
+        "SELECT person, number, i FROM (WITH RECURSIVE spread(person, number, i) AS "  # noqa: S608
+        f"(SELECT person, number, records FROM {table} AS many UNION ALL "
+        "SELECT person, number, i - 1 FROM spread WHERE i > 1) SELECT * FROM spread) AS spreads"
+    ),
+)
+# Each storage class becomes one of its own, so that no two values of different types are equal.
+_PERSON = (
+    "CASE typeof({0}) WHEN 'integer' THEN {0} WHEN 'text' THEN CAST({0} AS BLOB) "
+    "WHEN 'blob' THEN hex({0}) WHEN 'real' THEN printf('r%!.17g', {0}) END"
+)
+_NUMBERS = "CASE WHEN typeof({0}) IN ('integer', 'real') THEN CAST({0} AS REAL) END"
+_SECONDS = 20.0  # to wait for somebody who is writing
+
+
+def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a table or view of the file."""
+    file = url.database or ""
+    if not Path(file).is_file():
+        raise UnreadableTable(f"there is no file {file}")
+
+    def there() -> Found:
+        address = f"{Path(file).resolve().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, timeout=_SECONDS, uri=True)) as connection:
+            connection.execute("PRAGMA query_only = true")
+            connection.create_function("rainbowdp_hash", -1, _hashed, deterministic=True)
+            return _work(connection, table, question, file, work)
+
+    return shielded(
+        there,
+        sqlite3.Error,
+        lambda error: UnreadableTable(
+            f"the table {table!r} in {file} cannot be read as SQLite: "
+            + ("is somebody writing to it?" if _is_busy(error) else "is it damaged?")
+        ),
+    )
+
+
+def _is_busy(error: Exception) -> bool:
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _hashed(key: int, *terms: int | str | bytes) -> int:
+    """A whole number of 64 bits with a sign."""
+    digest = blake2b(repr(terms).encode(), digest_size=8, key=key.to_bytes(8, "little")).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def _work(
+    connection: sqlite3.Connection,
+    table: NamedTable,
+    question: Question,
+    file: str,
+    work: Work[Found],
+) -> Found:
+    # table_xinfo knows columns that are computed, too
+    inside = () if table.schema is None else (table.schema,)
+    described = connection.execute(
+        f"SELECT name, type FROM pragma_table_xinfo(?{', ?' * len(inside)})",  # noqa: S608
+        (table.table, *inside),
+    )
+    types: dict[str, str] = dict(described.fetchall())
+    if not types:
+        raise UnreadableTable(f"there is no table {table!r} in {file}")
+    check_columns(question, list(types))
+    assert question.column is not None
+    held, value = _held(types[question.column], question)
+    type_ = types[question.column] or "of no declared type"
+    found = matches(question, held, type_)
+    source = Source(
+        table.quoted(),
+        value.format(_name(question.column)),
+        f"CAST({_name(question.column)} AS TEXT)",
+        None,
+        None if question.person is None else _person(question.person, types[question.person]),
+    )
+
+    def run(make: Callable[[Literal], str]) -> Rows:
+        values: list[Any] = []
+
+        def bound(value: Any) -> str:
+            values.append(_spelled_day(value) if held is DATES else value)
+            return f"?{len(values)}"
+
+        query = make(bound)
+        return connection.execute(query, values).fetchall()
+
+    return work(Prepared(question, type_, source, found, _DIALECT, run))
+
+
+def _name(name: str) -> str:
+    return quoted(name, '"')
+
+
+def _spelled_day(value: date | float) -> str:
+    """A day as text, which sorts as days do, or a text before or after all days."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return "" if value < 0 else "~"
+
+
+def _person(name: str, declared: str) -> str:
+    """A column that tells people apart, as SQL in which only the same value is equal."""
+    if _affinity(declared) == "REAL":
+        raise no_identity(name, declared, floats=True)
+    return _PERSON.format(_name(name))
+
+
+def _held(declared: str, question: Question) -> tuple[Held, str]:
+    """What a column of a declared type holds, and how to compare it."""
+    kind, affinity = declared.upper().partition("(")[0].strip(), _affinity(declared)
+    if kind in ("BOOL", "BOOLEAN"):
+        return TRUTHS, "CASE WHEN typeof({0}) = 'integer' THEN {0} END"
+    if kind == "DATE":
+        return DATES, "CASE WHEN typeof({0}) = 'text' AND date({0}) = {0} THEN {0} END"
+    if kind in ("DATETIME", "TIMESTAMP"):  # numbers or texts of several forms
+        raise not_countable(question, declared)
+    if affinity == "INTEGER":
+        return integers(64), "CASE WHEN typeof({0}) = 'integer' THEN {0} END"
+    if affinity == "TEXT":
+        return TEXT, "CASE WHEN typeof({0}) = 'text' THEN {0} END"
+    if affinity != "BLOB" or isinstance(question.groups[0][1], Between):
+        return Real(64), _NUMBERS
+    return TEXT, "CASE WHEN typeof({0}) <> 'blob' THEN CAST({0} AS TEXT) END"  # of no type
+
+
+def _affinity(declared: str) -> str:
+    """SQLite's own rules for what a declared type prefers to hold."""
+    type_ = declared.upper()
+    if "INT" in type_:
+        return "INTEGER"
+    if any(part in type_ for part in ("CHAR", "CLOB", "TEXT")):
+        return "TEXT"
+    if not type_ or "BLOB" in type_:
+        return "BLOB"
+    return "REAL" if any(part in type_ for part in ("REAL", "FLOA", "DOUB")) else "NUMERIC"

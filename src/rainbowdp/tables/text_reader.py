@@ -1,0 +1,191 @@
+"""The columns that a question needs, out of text files, as batches for DuckDB."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from rainbowdp.errors import UnreadableTable
+from rainbowdp.questions import Between, Question
+from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.arrow_stream import Texts
+from rainbowdp.tables.lines import (
+    CHUNK,
+    COMPILED_FROM,
+    LONGEST,
+    UTF_8,
+    Batch,
+    Fields,
+    chunks,
+    plainly,
+    quickly,
+)
+from rainbowdp.tables.paths import JSON_LINES, opened, unpacked_size
+from rainbowdp.tables.text_files import BOM, Layout, TextFile, layout, number_text, same_layout
+from rainbowdp.tables.values import check_columns
+
+LINES = "rainbowdp_lines"  # the name under which DuckDB finds the batches
+_LINE = "line"
+_RECORDS = 1 << 14  # in a batch of a trusted file
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is read at a time, how much of a line is looked at, and when Numba is loaded.
+
+    ``longest`` must be well above ``chunk``. Neither of the other two changes a count.
+    """
+
+    chunk: int = CHUNK
+    longest: int = LONGEST
+    compiled_from: int = COMPILED_FROM
+
+
+class TextReader:
+    """Batches of the ``wanted`` columns, and the SQL ``table`` that they make in DuckDB."""
+
+    def __init__(
+        self, source: TextFile, files: Sequence[Path], question: Question, sizes: Sizes
+    ) -> None:
+        self._source, self._files, self._sizes = source, files, sizes
+        self._read, self._whole = 0, max(1, sum(file.stat().st_size for file in files))
+        self._compiled = sum(map(unpacked_size, files)) >= sizes.compiled_from
+        if source.kind == JSON_LINES:
+            self.wanted, self.columns = _wanted(question), [_LINE]
+            check_columns(question, self.wanted, public=False)  # a line has the names it has
+            self._fields = [Fields((0,), None, source.encoding or UTF_8)] * len(files)
+            self.table = _json_table(self.wanted)
+            return
+        layouts = [self._layout(file) for file in files]
+        same_layout(files, layouts)
+        check_columns(question, layouts[0].names, public=False)
+        self.wanted = self.columns = _wanted(question)
+        places = tuple(map(layouts[0].names.index, self.wanted))
+        self._fields = [Fields(places, each.delimiter, each.encoding) for each in layouts]
+        self.table = _text_table(question, self.wanted, layouts[0].decimal)
+
+    def share(self) -> float:
+        """How much of the files has been read, from 0 to 1."""
+        return self._read / self._whole
+
+    def batches(self) -> Iterator[Batch]:
+        """All batches of all files, each made when it is asked for."""
+        before = 0
+        for file, fields in zip(self._files, self._fields, strict=True):
+            with opened(file) as (stream, packed):
+                find = self._records if self._source.trusted else self._lines
+                for batch in find(stream, fields):
+                    self._read = before + packed.tell()
+                    yield batch
+            before += file.stat().st_size
+
+    def _layout(self, file: Path) -> Layout:
+        """How a file is read; its header is its first line, or the first record if trusted."""
+        with opened(file) as (stream, _):
+            first = stream.readline(self._sizes.longest + 1)
+        source = replace(self._source, path=file, format=self._source.kind)
+        if source.header is not True:
+            return layout(source, first)
+        if not first.strip() or len(first) > self._sizes.longest:
+            raise UnreadableTable(
+                f"{file} must begin with a line of column names, and does not; "
+                "if it has none, name all its columns by header=[…] or --header"
+            )
+        found = layout(source, first)
+        if not source.trusted:
+            return found
+        fields = Fields((), found.delimiter, found.encoding)
+        with opened(file) as (stream, _), _csv_records(stream, fields, file) as records:
+            return replace(found, names=tuple(next(records)))
+
+    def _lines(self, stream: BinaryIO, fields: Fields) -> Iterator[Batch]:
+        start = b""
+        if self._source.kind != JSON_LINES and self._source.header is True:
+            stream.readline()
+        elif fields.encoding == UTF_8:
+            start = stream.read(len(BOM)).removeprefix(BOM)
+        pieces = chunks(stream, start, size=self._sizes.chunk, longest=self._sizes.longest)
+        return map(partial(quickly if self._compiled else plainly, fields), pieces)
+
+    def _records(self, stream: BinaryIO, fields: Fields) -> Iterator[Batch]:
+        """The records of a trusted file, whose fields may span lines."""
+        with _csv_records(stream, fields, self._source.path) as records:
+            if self._source.header is True:
+                next(records)
+            while batch := list(islice(records, _RECORDS)):
+                yield [
+                    Texts.of([_field(record, place) for record in batch]) for place in fields.wanted
+                ]
+
+
+@contextmanager
+def _csv_records(
+    stream: BinaryIO, fields: Fields, path: str | Path
+) -> Iterator[Iterator[list[str]]]:
+    """The records of a well-formed file by the standard library."""
+    assert fields.delimiter is not None
+    encoding = "utf-8-sig" if fields.encoding == UTF_8 else fields.encoding
+    limit = csv.field_size_limit(LONGEST)
+    texts = io.TextIOWrapper(stream, encoding, errors="surrogateescape", newline="")
+    try:
+        yield csv.reader(texts, delimiter=fields.delimiter.decode())
+    except csv.Error:
+        raise UnreadableTable(
+            f"{path} is not well formed, which a trusted file must be: read it without that option"
+        ) from None
+    finally:
+        csv.field_size_limit(limit)
+        texts.detach()  # whoever opened the stream closes it
+
+
+def _field(record: Sequence[str], place: int) -> bytes | None:
+    """A field in UTF-8, if it is there, not empty, and valid in its encoding."""
+    try:
+        return record[place].encode() or None
+    except (IndexError, UnicodeEncodeError):
+        return None
+
+
+def _wanted(question: Question) -> list[str]:
+    """The columns that a question needs, each once; SQL does not tell capitals apart."""
+    named = (name for name in (question.column, question.person) if name is not None)
+    wanted = list(dict.fromkeys(named))
+    if len({name.casefold() for name in wanted}) < len(wanted):
+        raise UnreadableTable(
+            f"the columns {wanted[0]!r} and {wanted[1]!r} must differ in more than capitals: "
+            "rename one of them"
+        )
+    return wanted
+
+
+def _text_table(question: Question, wanted: Sequence[str], decimal: str) -> str:
+    """The columns as they are; the numbers of a range with a decimal point."""
+    if not isinstance(question.groups[0][1], Between):
+        return LINES
+    column = quoted(str(question.column), '"')
+    others = [quoted(name, '"') for name in wanted if name != question.column]
+    selected = ", ".join([f"{number_text(column, decimal)} AS {column}", *others])
+    return f"(SELECT {selected} FROM {LINES})"  # noqa: S608  quoted
+
+
+def _json_table(wanted: Sequence[str]) -> str:
+    """The columns out of each line that is a JSON object, all as texts."""
+    selected = ", ".join(
+        f"nullif(json_extract_string(document, {quoted(_pointer(name), chr(39))}), '') "
+        f"AS {quoted(name, chr(34))}"
+        for name in wanted
+    )
+    documents = f"SELECT TRY_CAST({_LINE} AS JSON) AS document FROM {LINES}"  # noqa: S608
+    return f"(SELECT {selected} FROM ({documents}))"  # noqa: S608  quoted
+
+
+def _pointer(name: str) -> str:
+    """Where a name is in a JSON object."""
+    return "/" + name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,88 @@
+"""``make`` sets up what it needs, or says in one sentence that it cannot; CI runs the same."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SCRIPT = ROOT / "tests" / "install_browser"
+
+
+def run(path: Path) -> subprocess.CompletedProcess[str]:
+    """The script on a machine that has nothing but what is in ``path``."""
+    shell = shutil.which("sh")
+    assert shell
+    return subprocess.run(
+        [shell, str(SCRIPT)], env={"PATH": str(path)}, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    for name in ("env", "id", "true"):
+        found = shutil.which(name)
+        assert found
+        (tmp_path / name).symlink_to(found)
+    command(tmp_path, "sudo", 'shift; exec "$@"')
+    return tmp_path
+
+
+def command(folder: Path, name: str, does: str) -> None:
+    file = folder / name
+    file.write_text(f"#!{shutil.which('sh')}\n{does}\n")
+    file.chmod(0o755)
+
+
+def refused(done: subprocess.CompletedProcess[str]) -> bool:
+    *before, last = done.stderr.splitlines()
+    told = last.startswith("The tests need a browser") and last.endswith("chromium).")
+    return done.returncode == 1 and not done.stdout and not before and told
+
+
+@pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
+def test_a_browser_that_is_there_is_taken(machine: Path, name: str) -> None:
+    command(machine, name, "exit 7")
+    command(machine, "apt-get", "exit 8")
+    done = run(machine)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_where_nothing_can_be_installed_one_sentence_says_so(machine: Path) -> None:
+    assert refused(run(machine))
+
+
+def test_where_nothing_may_be_installed_too(machine: Path) -> None:
+    command(machine, "apt-get", "exit 0")
+    (machine / "id").unlink()
+    command(machine, "id", "echo 1000")
+    command(machine, "sudo", "exit 1")
+    assert refused(run(machine))
+
+
+def test_where_the_installation_fails_too(machine: Path) -> None:
+    command(machine, "apt-get", '[ "$1" = update ]')
+    assert refused(run(machine))
+
+
+def test_debians_package_is_installed(machine: Path) -> None:
+    command(machine, "apt-get", f'echo "$@" >> {machine}/asked')
+    done = run(machine)
+    assert (done.returncode, done.stderr) == (0, "")
+    asked = (machine / "asked").read_text().splitlines()
+    assert asked[0].startswith("update")
+    assert asked[1].startswith("install")
+    assert asked[1].endswith("chromium")
+
+
+def test_ci_runs_the_commands_of_the_readme_and_the_checks() -> None:
+    told = re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    run_by_ci = re.findall(r"^make (.+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert sorted(run_by_ci) == sorted([*told, "check", "docs"])
+    assert told == ["demo", "test"]
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(run_by_ci) <= set(targets)
