@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import rainbowdp as rb
-from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.rules.ordered_bins.build import ordered_weights
+from rainbowdp.storage.documents import checksummed
 from rainbowdp.studio.answers import answer, make, mechanism_file, prove
 from rainbowdp.studio.examples import EXAMPLES, example, road_map
 from rainbowdp.studio.loading import MOST_BYTES, open_world, read_world
@@ -108,9 +107,10 @@ def test_files_of_tables_and_ordered_bins_are_drawn_by_their_question(
 
 
 def test_ordered_bins_without_a_question_cannot_be_drawn() -> None:
-    bare = ExactMechanism(rb.DP(2), ("low", "high"), ordered_weights(2, rb.DP(2)))
-    with pytest.raises(rb.InvalidFile, match=r"by their question, got bare\.json without one"):
-        read_world(bare.as_text().encode(), "bare.json")
+    content = rb.best(rb.Quantile("1/2", [0, 1, 2, 3]), rb.DP(2)).exact().describe()
+    bare = checksummed({**content, "question": None, "neighbors": "joined by an edge"})
+    with pytest.raises(rb.InvalidFile, match=r"bare\.json: ordered-bins must have its question"):
+        read_world(bare.encode(), "bare.json")
 
 
 def test_a_changed_mechanism_file_is_refused() -> None:

@@ -45,9 +45,8 @@ def must_be_that_vote(
             f"a rule for votes must be for {len(answers)} answers and neighbors {neighbors!r}, "
             f"got {size} and {relation!r}"
         )
-    if question is None:
-        raise InvalidMechanism("a rule for votes must have its question, got none")
-    asked = (question.get("kind"), question.get("ties"), question.get("rows_per_person"))
+    given = question or {}
+    asked = (given.get("kind"), given.get("ties"), given.get("rows_per_person"))
     if asked != ("winner", ties, rows):
         raise InvalidMechanism(
             f"a rule for a vote with ties {ties!r} and at most {rows} records a person "

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Answer, Floats, Integers, Rainbow
-from rainbowdp.errors import InvalidFile
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.rule import Outline
 from rainbowdp.graphs.graph import RainbowGraph
@@ -161,11 +160,7 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
         return World(
             name, title, note, graph, places, setup, file=mechanism, source=source, start=start
         )
-    if mechanism.question is None:
-        raise InvalidFile(
-            "the studio draws rules for votes and quantiles by their question, got "
-            f"{source} without one"
-        )
+    assert mechanism.question is not None  # a rule without an outline cannot be made without one
     question = from_description(mechanism.question)
     records = 1
     while records < DEEPEST_SHOWN and len(_tables(question, records + 1)) <= _HISTOGRAMS:
