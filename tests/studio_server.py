@@ -25,7 +25,7 @@ def studio_address() -> Iterator[str]:
     assert said.startswith("The studio is at http://127.0.0.1:"), said
     yield said.split()[4]
     process.terminate()
-    assert process.wait(timeout=20) == 130  # as by Ctrl-C
+    assert process.wait(timeout=20) == 143  # as SIGTERM asks
     process.stdout.close()
 
 

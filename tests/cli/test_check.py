@@ -24,12 +24,12 @@ def test_the_question_and_whose_change_it_is_are_printed(tmp_path: Path) -> None
     three = rb.Winner(["a", "b"], "choice", rows_per_person=3)
     path = rb.best(three, rb.DP(1)).save(tmp_path / "m.json")
     text = shown(path)
-    assert "1-DP, one person with at most 3 records, as you promise, substituted" in text
+    assert "1-DP, one person with at most 3 records (as you promise) substituted" in text
     assert "winner: column 'choice', ties 'first listed'" in text
     assert "homogeneous" in text
     assert "for tables of every size" in text
     found = json.loads(CliRunner().invoke(app, ["check", str(path), "--json"]).output)
-    assert found["unit"] == "one person with at most 3 records, as you promise"
+    assert found["unit"] == "one person with at most 3 records (as you promise)"
     assert found["scope"].startswith("for tables of every size, one person with at most 3 records")
     assert found["question"]["rows_per_person"] == 3
 

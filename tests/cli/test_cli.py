@@ -141,7 +141,7 @@ def test_a_question_that_cannot_match_is_not_paid_for(budget: str, tmp_path: Pat
     pyarrow.parquet.write_table(pa.table({"x": [1, 2, 3]}), tmp_path / "t.parquet")
     options = ["--column", "x", "--among", "red,green", "--epsilon", "1", "--ledger", budget]
     result = run("ask", "winner", str(tmp_path / "t.parquet"), *options)
-    assert result.exit_code == 2
+    assert result.exit_code == 3
     assert "holds whole numbers (BIGINT), so no record can match 'red', 'green'" in result.output
     left = json.loads(run("ledger", "balance", budget, "--json").output)["left"]
     assert left["epsilon"] == "2"

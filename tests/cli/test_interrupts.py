@@ -65,7 +65,9 @@ def test_while_a_margin_table_is_made(
     assert list((tmp_path / "kept").iterdir()) == []
 
 
-def test_while_the_table_is_read(ledger: Path, tmp_path: Path) -> None:
+def test_while_the_table_is_read(tmp_path: Path) -> None:
+    ledger = tmp_path / "people.db"
+    Ledger.create(ledger, dataset="votes", epsilon=1000, person="who")
     path = tmp_path / "many.csv"
     with path.open("w") as file:
         file.write("vote,who\n")

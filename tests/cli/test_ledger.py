@@ -27,10 +27,10 @@ def told(*arguments: object) -> Any:
     return json.loads(result.output)
 
 
-def refused(*arguments: object) -> str:
+def refused(*arguments: object, code: int = 5) -> str:
     """The one line that a command that fails says."""
     result = run(*arguments)
-    assert result.exit_code == 2, result.output
+    assert result.exit_code == code, result.output
     (line,) = result.output.splitlines()
     return line
 
@@ -102,7 +102,9 @@ def test_a_dataset_must_be_named(tmp_path: Path) -> None:
 
 def test_a_person_column_and_a_promise_exclude_each_other(tmp_path: Path) -> None:
     both = ["--person", "patient", "--rows-per-person", "2"]
-    said = refused("ledger", "create", tmp_path / "b.db", "--dataset", "d", "--epsilon", 1, *both)
+    said = refused(
+        "ledger", "create", tmp_path / "b.db", "--dataset", "d", "--epsilon", 1, *both, code=2
+    )
     assert "Leave out rows_per_person" in said
     assert list(tmp_path.iterdir()) == []
 
@@ -200,14 +202,14 @@ def test_a_recalled_answer_says_when_and_by_what_it_was_drawn(
     moment = rb.Ledger.open(budget).history()[0].time
     drawn = f"{moment[:10]} {moment[11:16]} UTC"
     shown = run(*named, "--mechanism", "permute-and-flip").output.splitlines()
-    assert shown[2] == "mechanism  homogeneous, which drew the recorded answer"
+    assert shown[3] == "mechanism  homogeneous, which drew the recorded answer"
     assert shown[3] == (
         f"ledger     {budget}: recalled, drawn {drawn}, nothing spent; left epsilon 2, delta 0"
     )
     again = told(*named, "--mechanism", "permute-and-flip")
     assert (again["recalled"], again["mechanism"], again["drawn"]) == (True, "homogeneous", moment)
     assert again["proof"] is None
-    assert run(*named).output.splitlines()[2].startswith("mechanism  homogeneous, optimal")
+    assert run(*named).output.splitlines()[3].startswith("mechanism  homogeneous, optimal")
 
 
 def test_a_file_that_moved_is_the_same_source_if_its_owner_says_so(

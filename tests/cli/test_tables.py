@@ -25,9 +25,9 @@ def answer(table: object, *options: str, given: bytes | None = None) -> str:
     return result.output.splitlines()[0].split()[1]
 
 
-def refusal(table: object, *options: str) -> str:
+def refusal(table: object, *options: str, code: int = 2) -> str:
     result = run(table, *options)
-    assert result.exit_code == 2
+    assert result.exit_code == code
     assert len(result.output.splitlines()) == 1
     return result.output
 
@@ -90,5 +90,5 @@ def test_a_missing_file_is_reported_before_a_mechanism_is_made(
         raise AssertionError("a mechanism was made")
 
     monkeypatch.setattr("rainbowdp.cli.ask.best", never)
-    assert refusal(tmp_path / "a.csv") == f"rainbow: there is no file {tmp_path}/a.csv\n"
+    assert refusal(tmp_path / "a.csv", code=3) == f"rainbow: there is no file {tmp_path}/a.csv\n"
     assert "--table" in refusal("postgresql://localhost/x")

@@ -346,6 +346,7 @@ class Tied:
     groups = ()
     person = None
     rows_per_person = 1
+    person_rule = "sample"
 
     def __init__(self, margins: dict[str, Any]) -> None:
         self._margins = margins

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from rainbowdp.errors import UnreadableTable
+from rainbowdp.errors import RainbowError, UnreadableTable
 from rainbowdp.tables import ParquetFile, SQLTable, TextFile, must_exist
 from rainbowdp.tables.paths import FORMATS, PARQUET, STANDARD_INPUT
 
@@ -93,19 +93,28 @@ def table_from(
     given = {name: value for name, value in options.items() if value is not None}
     if sql_table is not None or "://" in table:
         if sql_table is None:
-            raise UnreadableTable("a database needs --table, the name of the table in it")
+            raise RainbowError("A database needs --table, the name of the table in it.")
         if given:
-            raise UnreadableTable(f"--{next(iter(given))} is for text files, got a database")
+            raise RainbowError(f"--{next(iter(given))} is for text files, got a database.")
         return SQLTable(table, sql_table)
     source: Table = table
     if format_ == PARQUET:
         if len(given) > 1:
             option = next(name for name in given if name != "format")
-            raise UnreadableTable(f"--{option} is for text files, got --format {PARQUET}")
+            raise RainbowError(f"--{option} is for text files, got --format {PARQUET}.")
         source = ParquetFile(table)
     elif format_ is not None and format_ not in FORMATS:
-        raise UnreadableTable(f"--format must be one of {', '.join(FORMATS)}, got {format_!r}")
+        raise RainbowError(f"--format must be one of {', '.join(FORMATS)}, got {format_!r}.")
     elif given or table == STANDARD_INPUT:
-        source = TextFile(table, **given)  # type: ignore[arg-type]
+        source = _text_file(table, given)
     must_exist(source)
     return source
+
+
+def _text_file(path: str, options: dict[str, Any]) -> TextFile:
+    """The file with these options; options that clash are a matter of the command, not the file."""
+    try:
+        return TextFile(path, **options)
+    except UnreadableTable as error:
+        wrong = str(error)
+    raise RainbowError(wrong)

@@ -36,10 +36,9 @@ def change_in_words(question: Mapping[str, Any]) -> str:
     """What one change of a table is, from a described question.
 
     >>> change_in_words({"neighbors": "substituted", "person": None, "rows_per_person": 3})
-    'one person with at most 3 records, as you promise, substituted'
+    'one person with at most 3 records (as you promise) substituted'
     """
-    unit = unit_in_words(question)
-    return f"{unit}{',' if ',' in unit else ''} {question['neighbors']}"
+    return f"{unit_in_words(question)} {question['neighbors']}"
 
 
 def scope_of_a_question(question: Mapping[str, Any]) -> str:

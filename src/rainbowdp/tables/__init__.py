@@ -71,7 +71,8 @@ def count(
     if not question.groups:
         raise InvalidQuestion("counting needs a question with groups, got one without")
     if isinstance(table, Mapping):
-        return checked_counts(table, [name for name, _ in question.groups])
+        names = [name for name, _ in question.groups]
+        return shielded(lambda: checked_counts(table, names), table, question.column)
 
     def work(prepared: Prepared) -> dict[str, int]:
         return counted(prepared, key)

@@ -86,6 +86,9 @@ def _work(
     file: str,
     work: Work[Found],
 ) -> Found:
+    known = {name for _, name, _ in connection.execute("PRAGMA database_list")}
+    if table.schema is not None and table.schema not in known:
+        raise UnreadableTable(f"there is no table {table!r} in {file}")
     # table_xinfo knows columns that are computed, too
     inside = () if table.schema is None else (table.schema,)
     described = connection.execute(
