@@ -320,7 +320,7 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
         (3, rb.DP("4.5"), "proximity"),
         (7, rb.DP(1), "permute-and-flip"),
         (7, rb.DP(1, "0.01"), "permute-and-flip"),
-        (7, rb.DP(1, "0.2"), "homogeneous"),
+        (7, rb.DP(1, "0.3"), "homogeneous"),
         (7, rb.DP(2), "proximity"),
         (3, rb.GaussianDP(5), "homogeneous"),
         (3, POLYGON, "homogeneous"),

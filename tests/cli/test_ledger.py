@@ -203,7 +203,7 @@ def test_a_recalled_answer_says_when_and_by_what_it_was_drawn(
     drawn = f"{moment[:10]} {moment[11:16]} UTC"
     shown = run(*named, "--mechanism", "permute-and-flip").output.splitlines()
     assert shown[3] == "mechanism  homogeneous, which drew the recorded answer"
-    assert shown[3] == (
+    assert shown[4] == (
         f"ledger     {budget}: recalled, drawn {drawn}, nothing spent; left epsilon 2, delta 0"
     )
     again = told(*named, "--mechanism", "permute-and-flip")
