@@ -18,7 +18,8 @@ import rainbowdp
 project = "rainbowdp"
 release = version = rainbowdp.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+napoleon_google_docstring = False
 exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["dollarmath"]
@@ -26,7 +27,8 @@ myst_heading_anchors = 3  # links to headings work here as they do on GitHub
 
 autodoc_default_options = {"members": True}
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the types of the library's own kernels say little to a reader
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 
 html_theme = "furo"

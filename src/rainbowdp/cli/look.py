@@ -135,7 +135,7 @@ def _question(
 
 def _facts(found: Look, limit: int) -> dict[str, str]:
     facts = {
-        "column": f"{found.column} ({found.type_})",
+        "column": f"{found.column} ({found.declared})",
         "rows": f"{found.rows:,}",
         **{f"  {name}": f"{rows:,}" for name, rows in found.matched.items()},
         "no value": f"{found.missing:,}",

@@ -50,7 +50,7 @@ class Look:
     ----------
     column
         The column that was looked at.
-    type_
+    declared
         Its declared type, in the engine's own word.
     rows
         How many rows the table has.
@@ -68,7 +68,7 @@ class Look:
     """
 
     column: str
-    type_: str
+    declared: str
     rows: int
     matched: dict[str, int]
     missing: int
@@ -86,8 +86,8 @@ class Look:
 
         """
         people = None if self.people is None else vars(self.people)
-        shown = {**vars(self), "type": self.type_, "examples": list(self.examples)}
-        del shown["type_"]
+        shown = {**vars(self), "type": self.declared, "examples": list(self.examples)}
+        del shown["declared"]
         return {"private": True, **shown, "people": people}
 
 
@@ -132,7 +132,7 @@ def looked(prepared: Prepared) -> Look:
 
 def made(
     question: Question,
-    type_: object,
+    declared: object,
     *,
     rows: int,
     present: int,
@@ -156,7 +156,7 @@ def made(
         unmatched["values too many to look at"] = rest
     return Look(
         str(question.column),
-        str(type_),
+        str(declared),
         rows,
         counts,
         rows - present,
