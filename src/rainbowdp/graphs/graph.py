@@ -232,7 +232,7 @@ class RainbowGraph:
 
         Returns
         -------
-        array of shape (pairs, 2)
+        array
             The pairs; no other memory is used.
 
         """
@@ -347,7 +347,7 @@ class RainbowGraph:
 
         Returns
         -------
-        array of shape (answers, datasets)
+        array
             min(cut, distance), or the largest number of the type where no such dataset is
             reachable.
 
