@@ -82,6 +82,14 @@ def link_names(app: Sphinx, doctree: nodes.document) -> None:
             link += literal
 
 
+def keep_colons(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """A property is described in words: napoleon would take those before a colon for its type."""
+    if what in ("property", "attribute") and lines:
+        lines[0] = lines[0].replace(": ", " – ", 1)
+
+
 def adapt_docstring(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
 ) -> None:
@@ -107,4 +115,5 @@ def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     app.connect("source-read", keep_links_inside)
     app.connect("doctree-read", link_names)
+    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", adapt_docstring)
