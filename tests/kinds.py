@@ -12,10 +12,13 @@ from rainbowdp.answering.best import by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rule import Rule
+from rainbowdp.exact.scores import VoteScores
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.questions import Question, Winner
 from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.rule import MarginTable
+from rainbowdp.rules.permute_and_flip.build import coins_for
+from rainbowdp.rules.permute_and_flip.rule import PermuteAndFlip
 
 
 def homogeneous(
@@ -34,6 +37,21 @@ def ordered_bins(question: Question, guarantee: Guarantee) -> QuestionMechanism:
 
 def permute_and_flip(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     return by_kind(question, guarantee, "permute-and-flip")
+
+
+def margin_flip(question: Question, guarantee: Guarantee) -> QuestionMechanism:
+    return by_kind(question, guarantee, "margin-flip")
+
+
+def exponential(question: Question, guarantee: Guarantee) -> QuestionMechanism:
+    return by_kind(question, guarantee, "exponential")
+
+
+def vote_coins(
+    answers: int, guarantee: Guarantee, neighbors: str, ties: str, rows: int = 1
+) -> PermuteAndFlip:
+    """The coins of a vote."""
+    return coins_for(guarantee, VoteScores(answers, neighbors, ties, rows))
 
 
 def rows_of_votes(rule: Rule, counts: Any) -> Floats:

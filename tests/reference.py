@@ -270,9 +270,8 @@ def integer_excess(p: Sequence[int], q: Sequence[int], lines: Sequence[Point]) -
 
 def gaussian_close(p: Sequence[int], q: Sequence[int], mu: Fraction, digits: int = 60) -> bool:
     """Whether P(S) ≤ Φ(Φ⁻¹(Q(S)) + μ) for all sets S in both directions."""
-    total = sum(p)
     for chosen in every_set(len(p)):
-        a, b = (Fraction(sum(row[i] for i in chosen), total) for row in (p, q))
+        a, b = (Fraction(sum(row[i] for i in chosen), sum(row)) for row in (p, q))
         for more, less in ((a, b), (b, a)):
             with mp.workdps(digits):
                 if number(more) > gaussian_step(less, mu, digits):

@@ -46,7 +46,7 @@ def test_the_table_of_mean_errors(
     answers: int, records: int, epsilon: str, e: float, pf: float, h: float, p: float
 ) -> None:
     makers: dict[str, Any] = {
-        "exponential": (rb.exponential, e),
+        "textbook exponential": (rb.exponential, e),
         "permute-and-flip": (rb.permute_and_flip, pf),
         "homogeneous": (homogeneous, h),
         "proximity": (rb.proximity, p),
@@ -107,7 +107,7 @@ def test_the_epsilon_to_match_is_the_least_that_does() -> None:
     found = compare(question, promise, records=12)
     target = found["best"].mean_error
     for name, maker in (
-        ("exponential", exponential),
+        ("textbook exponential", exponential),
         ("textbook permute-and-flip", permute_and_flip),
     ):
         needed = found[name].epsilon_to_match
@@ -151,7 +151,7 @@ def test_no_epsilon_is_enough_where_the_rule_cannot_learn() -> None:
 
 def test_the_margin_to_be_sure_is_the_first_that_is() -> None:
     found = compare(winner(3), rb.DP(1), records=20)
-    for name, maker in (("best", rb.best), ("exponential", exponential)):
+    for name, maker in (("best", rb.best), ("textbook exponential", exponential)):
         sure = found[name].sure_from
         assert sure is not None
         rows = maker(winner(3), rb.DP(1)).by_margin([sure - 1, sure])
@@ -164,8 +164,8 @@ def test_margins_are_worst_tables_of_any_size() -> None:
     found = compare(winner(3), rb.DP(1), margins=[1, 2, 4])
     enumerated = compare(winner(3), rb.DP(1), records=18)  # holds a table (6, 6, 6)
     assert found.datasets == 3
-    assert found["exponential"].by_margin[1] == pytest.approx(1 / 3)
-    for name in ("best", "homogeneous", "exponential", "textbook permute-and-flip"):
+    assert found["textbook exponential"].by_margin[1] == pytest.approx(1 / 3)
+    for name in ("best", "homogeneous", "textbook exponential", "textbook permute-and-flip"):
         for margin, least in found[name].by_margin.items():
             assert least <= enumerated[name].by_margin[margin] + 1e-12
 
@@ -202,8 +202,9 @@ def test_where_a_graph_is_sure() -> None:
 
 def test_a_gaussian_guarantee_compares_what_keeps_it() -> None:
     found = compare(winner(3), rb.GaussianDP(1), records=8)
-    assert [s.mechanism for s in found.standings] == ["homogeneous"]  # under no second name
-    assert "exponential" in found.left_out
+    kinds = [s.mechanism for s in found.standings]
+    assert kinds == ["exponential", "homogeneous"]  # under no second name
+    assert "textbook exponential" in found.left_out
     assert found["best"].epsilon_to_match is None
     assert json.loads(json.dumps(found.as_dict()))["guarantee"]
 
@@ -230,7 +231,7 @@ def test_the_page_shows_this_very_table() -> None:
 
 def test_the_page_shows_what_quantiles_cost() -> None:
     found = compare(rb.Quantile("1/2", [0, 1, 2, 3]), rb.DP(1), records=20)
-    names = ("exponential", "textbook permute-and-flip", "best", "inverse sensitivity")
+    names = ("textbook exponential", "textbook permute-and-flip", "best", "inverse sensitivity")
     assert [round(100 * found[name].mean_error, 1) for name in names] == [19.7, 13.8, 7.9, 11.2]
 
 
@@ -279,7 +280,7 @@ def test_the_command_prints_json() -> None:
     assert content["question"] == "winner over 3 answers, one record added or removed"
     names = [mechanism["name"] for mechanism in content["mechanisms"]]
     assert names[0] == "best"
-    assert "exponential" in names
+    assert "textbook exponential" in names
 
 
 def test_the_command_knows_all_questions() -> None:

@@ -48,7 +48,7 @@ _FARTHEST = 10**9  # a margin beyond which nobody asks
 _LARGEST_EPSILON = 64.0
 
 OTHERS: Mapping[str, Maker] = {
-    "exponential": exponential,
+    "textbook exponential": exponential,
     "textbook permute-and-flip": permute_and_flip,
     "randomized response": randomized_response,
     "inverse sensitivity": inverse_sensitivity,
@@ -226,10 +226,10 @@ def compare(
     --------
     >>> from rainbowdp import DP, Winner
     >>> poll = compare(Winner(["red", "green"]), DP(1), records=30)
-    >>> for name in ("best", "exponential"):
+    >>> for name in ("best", "textbook exponential"):
     ...     print(name, f"{poll[name].mean_error:.2%}", round(poll[name].epsilon_to_match, 2))
     best 2.74% 1.0
-    exponential 4.61% 1.79
+    textbook exponential 4.61% 1.79
 
     """
     if isinstance(world, RainbowGraph):

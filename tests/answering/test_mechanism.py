@@ -18,7 +18,7 @@ from scipy import stats
 
 import rainbowdp as rb
 import reference
-from kinds import homogeneous
+from kinds import exponential, homogeneous, margin_flip
 from kinds import permute_and_flip as flip
 from rainbowdp.answering.best import best
 from rainbowdp.answering.mechanism import QuestionMechanism
@@ -95,11 +95,7 @@ def assert_all_neighbors_are_close(
     def row(counts: Histogram) -> Histogram:
         weights = exact.at(dict(zip(names, counts, strict=False))).weights
         assert all(type(weight) is int and weight >= 0 for weight in weights)
-        assert sum(weights) == TOTAL or mechanism.name in (
-            "margin-table",
-            "ordered-bins",
-            "permute-and-flip",
-        )
+        assert sum(weights) == TOTAL or mechanism.name not in ("homogeneous", "proximity")
         return weights
 
     rows = {counts: row(counts) for counts in known}
@@ -143,6 +139,10 @@ def mechanisms(question: Question, guarantee: Guarantee) -> list[QuestionMechani
         found.append(proximity(question, guarantee))
     if isinstance(guarantee, rb.DP) and guarantee.ratio > 1 and isinstance(question, rb.Winner):
         found.append(flip(question, guarantee))
+    if isinstance(guarantee, rb.DP) and guarantee.ratio > 1:
+        found.append(margin_flip(question, guarantee))
+    if isinstance(guarantee, rb.GaussianDP):
+        found.append(exponential(question, guarantee))
     return found
 
 

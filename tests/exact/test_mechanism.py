@@ -513,12 +513,12 @@ def test_no_float_is_seen_on_the_way_of_a_release(ratio: Fraction) -> None:
     assert found == []
     coins = flip(rb.Winner(["a", "b", "c"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: coins.release({"a": 10, "b": 7, "c": 1}))
-    assert {"ExactMechanism.release", "PermuteAndFlip.drawer", "PermuteAndFlip.chance"} <= seen
+    assert {"ExactMechanism.release", "PermuteAndFlip.drawer", "Falling.at"} <= seen
     assert found == []
     many = [str(number) for number in range(30)]
     coins = flip(rb.Winner(many), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: coins.release({"3": 10, "7": 9}))
-    assert {"ExactMechanism.release", "PermuteAndFlip._chance_bounds"} <= seen
+    assert {"ExactMechanism.release", "Falling.bounds"} <= seen
     assert found == []
     two = rb.best(rb.Winner(["a", "b"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: two.release({"a": 10, "b": 7}))

@@ -111,7 +111,7 @@ def test_costs_are_those_of_compare(name: str) -> None:
         makers: dict[str, Any] = {
             "homogeneous": rb.optimal,
             "proximity": rb.proximity,
-            "exponential": rb.exponential,
+            "textbook exponential": rb.exponential,
             "textbook permute-and-flip": rb.permute_and_flip,
             "randomized response": rb.randomized_response,
         }
@@ -120,7 +120,7 @@ def test_costs_are_those_of_compare(name: str) -> None:
     for ours, theirs in {
         "homogeneous": "homogeneous",
         "proximity": "proximity",
-        "exponential": "exponential",
+        "textbook exponential": "textbook exponential",
         "textbook permute-and-flip": "textbook permute-and-flip",
         "randomized response": "randomized response",
     }.items():
@@ -136,7 +136,7 @@ def test_what_each_would_need_to_match_makes_it_match() -> None:
     target = costs(world, settings)[0]["mean_error"]
     found = match(world, settings)
     assert found["homogeneous"] == 1
-    for name in ("proximity", "exponential", "randomized response"):
+    for name in ("proximity", "textbook exponential", "randomized response"):
         epsilon = found[name]
         assert epsilon is not None
         rows = answer(world, Settings(name, rb.DP(epsilon)))["rows"]
@@ -204,7 +204,7 @@ def test_where_a_boundary_by_hand_starts_is_private(name: str, guarantee: Any) -
     ("mechanism", "guarantee", "message"),
     [
         ("proximity", rb.DP("0.3"), "proximity on this graph holds from epsilon"),
-        ("exponential", rb.GaussianDP(1), "a baseline needs an"),
+        ("textbook exponential", rb.GaussianDP(1), "a baseline needs an"),
         ("printed", rb.DP(1), "the printed operator is wrong only when delta > 0"),
     ],
 )
@@ -225,7 +225,7 @@ def test_the_growth_curve_is_the_papers() -> None:
 
 def test_curves_of_others_are_means_over_the_region() -> None:
     world = example("roads")
-    found = answer(world, Settings("exponential", rb.DP(1), None, 0))
+    found = answer(world, Settings("textbook exponential", rb.DP(1), None, 0))
     region = found["curves"]["region"]
     depth = found["curves"]["deepest"]
     chosen = [

@@ -170,7 +170,7 @@ def test_every_mechanism_can_be_chosen_and_costs_what_compare_says(page: Page) -
     compared = rb.compare(graph, rb.DP("1.5"))
     makers: dict[str, Any] = {
         "proximity": rb.proximity,
-        "exponential": rb.exponential,
+        "textbook exponential": rb.exponential,
         "textbook permute-and-flip": rb.permute_and_flip,
         "randomized response": rb.randomized_response,
         "homogeneous": rb.optimal,
@@ -402,8 +402,8 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     page.keyboard.press("ArrowDown")
     settled(page, mechanism="proximity")
     page.keyboard.press("ArrowDown")
-    settled(page, mechanism="exponential")
-    assert page.evaluate("document.activeElement.value") == "exponential"
+    settled(page, mechanism="textbook exponential")
+    assert page.evaluate("document.activeElement.value") == "textbook exponential"
     assert page.get_attribute("#badge", "aria-live") == "polite"
 
 

@@ -190,7 +190,7 @@ def test_the_server_says_what_the_library_says(studio_address: str) -> None:
     _, looked = post(studio_address, "/api/inspect", PAPER)
     assert looked == found["dataset"]
     _, matches = post(studio_address, "/api/match", PAPER)
-    assert matches["exponential"] > matches["homogeneous"] == 1
+    assert matches["textbook exponential"] > matches["homogeneous"] == 1
 
 
 def test_a_loaded_file_is_kept_in_memory(studio_address: str) -> None:
@@ -246,7 +246,7 @@ def test_bad_requests_get_one_sentence(
 
 
 def test_a_baseline_is_never_written_to_a_file(studio_address: str) -> None:
-    status, body = post(studio_address, "/api/file", {**PAPER, "mechanism": "exponential"})
+    status, body = post(studio_address, "/api/file", {**PAPER, "mechanism": "textbook exponential"})
     assert status == 422
     assert "has no exact proof, so it cannot be saved to a file" in body["error"]
 

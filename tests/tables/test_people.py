@@ -104,6 +104,11 @@ def check_sum_of_people(make: Make, question: Question, seed: int) -> None:
     assert count(make(rows), question, key=99 + seed) == total, question
 
 
+def check_many_sums(make: Make) -> None:
+    for seed in range(20):
+        check_sum_of_people(make, RULES[1], seed)
+
+
 def test_one_person_changes_so_many_records_at_most(make: Make) -> None:
     for question in RULES:
         check_one_person(make, question, 2)
@@ -263,8 +268,7 @@ def test_hashing_the_place_of_a_person_is_found(monkeypatch: pytest.MonkeyPatch)
     # The engines put people in an order of their own, so one round can miss it by chance.
     for make in (engines.pandas, engines.polars):
         with pytest.raises(AssertionError):
-            for seed in range(20):
-                check_sum_of_people(make, RULES[1], seed)
+            check_many_sums(make)
     monkeypatch.undo()
     drawn = np.random.default_rng(1)
     monkeypatch.setattr(

@@ -31,10 +31,11 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
     * Otherwise the kind that is wrong least often in the mean over a fixed list of histograms,
-      which depends on the shape of the question and not on data, ε or δ: homogeneous, proximity
-      where q − 1 ≤ e^ε, permute-and-flip for a vote, ordered bins for a quantile where they are
-      proved. So a larger ε or δ never buys a worse answer by that measure. A kind that leaves δ
-      unused says so in ``claim``.
+      which depends on the shape of the question and not on data or the guarantee. Under (ε,δ)
+      these are homogeneous, proximity where q − 1 ≤ e^ε, permute-and-flip for a vote, ordered bins
+      for a quantile where they are proved, and a margin flip; under Gaussian privacy homogeneous
+      and the exponential mechanism. So a larger ε, δ or μ never buys a worse answer by that
+      measure. A kind that leaves δ unused says so in ``claim``.
 
     Parameters
     ----------
@@ -81,8 +82,8 @@ def by_kind(
     guarantee
         What is promised between neighboring tables.
     kind
-        ``"homogeneous"``, ``"proximity"``, ``"margin-table"``, ``"ordered-bins"`` or
-        ``"permute-and-flip"``.
+        ``"homogeneous"``, ``"proximity"``, ``"margin-table"``, ``"ordered-bins"``,
+        ``"permute-and-flip"``, ``"margin-flip"`` or ``"exponential"``.
     **options
         What the kind can be told: ``boundary``, a row with the true answer first, for homogeneous;
         ``epsilon``, the ε it is made for, for a margin table.
@@ -130,12 +131,12 @@ def _preferred(question: Question, guarantee: Guarantee) -> Family:
         return plain
     if table.unfit(question, guarantee) is None:
         return table
-    if not isinstance(guarantee, DP):
-        return plain
     chosen, error = _least(question, guarantee)
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
-    if guarantee.epsilon > EPSILONS[1] and lower.unfit(question, guarantee) is None:
+    above = isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]
+    if above and lower.unfit(question, guarantee) is None:
         assert isinstance(question, Winner)
+        assert isinstance(guarantee, DP)
         share = _SHARE_OF_A_TABLE[question.ties]
         if shared and guarantee.exact_delta > _LARGE_DELTA:
             share = _SHARE_WITH_DELTA
@@ -145,7 +146,7 @@ def _preferred(question: Question, guarantee: Guarantee) -> Family:
     return chosen
 
 
-def _least(question: Question, guarantee: DP) -> tuple[Family, float]:
+def _least(question: Question, guarantee: Guarantee) -> tuple[Family, float]:
     """The kind with the least measure, of those that are cheap to build, and that measure."""
     kinds = [kind for kind in FAMILIES if not kind.costly]
     fitting = [kind for kind in kinds if kind.unfit(question, guarantee) is None]

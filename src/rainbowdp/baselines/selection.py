@@ -61,7 +61,7 @@ def exponential(world: World, guarantee: Guarantee) -> Baseline:
     [0.7311, 0.8808]
 
     """
-    return _selected(world, guarantee, "exponential", _softmax)
+    return _selected(world, guarantee, "textbook exponential", _softmax)
 
 
 def permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.exact.rule import Family
+from rainbowdp.rules.exponential.build import ExponentialFamily
 from rainbowdp.rules.homogeneous.build import HomogeneousFamily
+from rainbowdp.rules.margin_flip.build import MarginFlipFamily
 from rainbowdp.rules.margin_table.build import MarginTableFamily
 from rainbowdp.rules.ordered_bins.build import OrderedBinsFamily
 from rainbowdp.rules.permute_and_flip.build import PermuteAndFlipFamily
@@ -21,6 +23,8 @@ FAMILIES: tuple[Family, ...] = (
     MarginTableFamily(),
     OrderedBinsFamily(),
     PermuteAndFlipFamily(),
+    MarginFlipFamily(),
+    ExponentialFamily(),
 )
 
 

@@ -12,7 +12,7 @@ from rainbowdp.rules import FAMILIES
 from rainbowdp.studio.worlds import World
 
 BASELINES: dict[str, Callable[..., Any]] = {
-    "exponential": exponential,
+    "textbook exponential": exponential,
     "textbook permute-and-flip": permute_and_flip,
     "randomized response": randomized_response,
 }
@@ -59,7 +59,12 @@ OFFERS = (
         for family in FAMILIES
         if not family.costly
     ),
-    Offer("exponential", "Exponential", "likelier the nearer, at the usual rate", "rb.exponential"),
+    Offer(
+        "textbook exponential",
+        "Textbook exponential",
+        "likelier the nearer, at the usual rate",
+        "rb.exponential",
+    ),
     Offer(
         "textbook permute-and-flip",
         "Textbook permute-and-flip",

@@ -21,13 +21,12 @@ from scipy.optimize import linprog
 
 import rainbowdp as rb
 import reference
-from kinds import rows_of_votes
+from kinds import rows_of_votes, vote_coins
 from rainbowdp.errors import NoTable
 from rainbowdp.numeric.linear_programs import Solution, Solver
 from rainbowdp.rules.margin_table import program as table_program
 from rainbowdp.rules.margin_table.cache import fetch_table
 from rainbowdp.rules.margin_table.program import MOST_ANSWERS, _just_above, make_table, shape_for
-from rainbowdp.rules.permute_and_flip.build import coins_for
 from reference_votes import Counts, Vote
 
 BOTH = pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
@@ -290,7 +289,7 @@ def test_no_worse_than_permute_and_flip_where_the_first_listed_is_right(
         wrong += (1 - known[turned][0]) / len(votes)
     ours = mean_error(alike, Vote.of(table))
     assert ours <= wrong
-    flips = coins_for(answers, rb.DP(epsilon), neighbors, "first listed")
+    flips = vote_coins(answers, rb.DP(epsilon), neighbors, "first listed")
     rows = rows_of_votes(flips, votes)
     true = [counts.index(max(counts)) for counts in votes]
     assert ours <= 1 - rows[np.arange(len(votes)), true].mean()

@@ -5,30 +5,29 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import mpmath as mp
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rainbowdp as rb
 import reference
-from kinds import homogeneous, rows_of_votes
+from kinds import homogeneous, rows_of_votes, vote_coins
 from kinds import permute_and_flip as flip
 from rainbowdp.errors import NoPlace
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.scores import MarginScores, VoteScores
 from rainbowdp.questions.histograms import histograms
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.files import load
-from rainbowdp.rules.permute_and_flip.build import coins_for
-from rainbowdp.rules.permute_and_flip.proof import Coins, prove_coins
+from rainbowdp.rules.permute_and_flip.proof import prove_coins
 from rainbowdp.rules.permute_and_flip.rule import PermuteAndFlip
 
 NEIGHBORS = ("substituted", "added or removed")
@@ -60,7 +59,7 @@ def by_all_coins(rule: PermuteAndFlip, counts: Counts) -> list[Fraction]:
     chances = []
     for v, count in enumerate(counts):
         distance = most - count
-        if rule.ties == "first listed":
+        if rule.scores.ties == "first listed":
             distance = size * distance + v - leader
         least = math.ceil(1 / (1 - rule.ratio))
         chance = math.floor((TOTAL - least) * rule.ratio**distance) + least
@@ -85,7 +84,8 @@ def by_all_coins(rule: PermuteAndFlip, counts: Counts) -> list[Fraction]:
 def test_a_row_is_what_all_falls_of_the_coins_give(
     counts: list[int], ties: str, ratio: int
 ) -> None:
-    rule = PermuteAndFlip(len(counts), "substituted", ties, 1, Fraction(ratio, 1024))
+    scores = VoteScores(len(counts), "substituted", ties)
+    rule = PermuteAndFlip(scores, Fraction(ratio, 1024))
     assert row(rule, tuple(counts)) == by_all_coins(rule, tuple(counts))
     floats = rows_of_votes(rule, [counts])[0]
     assert floats == pytest.approx([float(p) for p in row(rule, tuple(counts))], abs=1e-14)
@@ -117,7 +117,7 @@ SHAPES = [(3, 6, 1), (3, 5, 2), (4, 4, 1), (5, 3, 1), (7, 2, 1)]
 def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
     ratio: Fraction, answers: int, records: int, rows: int, neighbors: str, ties: str
 ) -> None:
-    rule = coins_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
+    rule = vote_coins(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
     known: dict[Counts, list[Fraction]] = {}
 
     def at(counts: Counts) -> list[Fraction]:
@@ -142,7 +142,7 @@ def test_every_pair_of_large_votes_is_close(data: st.DataObject) -> None:
     neighbors, ties = data.draw(st.sampled_from(NEIGHBORS)), data.draw(st.sampled_from(Ties))
     rows = data.draw(st.integers(1, 3))
     ratio = data.draw(st.sampled_from([Fraction(1001, 1000), Fraction(3, 2), Fraction(40)]))
-    rule = coins_for(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
+    rule = vote_coins(answers, rb.DP.from_ratio(ratio), neighbors, ties, rows)
     base, spread = 10**18, data.draw(st.sampled_from([2, 20, 1000, 10**6, 10**12]))
     counts = [base + data.draw(st.integers(0, spread)) for _ in range(answers)]
     other = list(counts)
@@ -161,24 +161,43 @@ def test_every_pair_of_large_votes_is_close(data: st.DataObject) -> None:
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 def test_chances_fall_as_fast_as_the_proof_allows(epsilon: str, rows: int, neighbors: str) -> None:
     guarantee = rb.DP(epsilon)
-    rule = coins_for(12, guarantee, neighbors, "first listed", rows)
-    assert rule.moves == 12 * rows * (2 if neighbors == "substituted" else 1)
+    rule = vote_coins(12, guarantee, neighbors, "first listed", rows)
+    assert rule.scores.moves == 12 * rows * (2 if neighbors == "substituted" else 1)
     asked = question(12, neighbors, rows=rows).describe()
 
-    def coins(ratio: Fraction, answers: int = 12) -> Coins:
-        return released(PermuteAndFlip(answers, neighbors, "first listed", rows, ratio))
+    def proved(ratio: Fraction, answers: int = 12, **change: int) -> Check:
+        scores = VoteScores(answers, neighbors, "first listed", rows)
+        return prove(guarantee, PermuteAndFlip(scores, ratio), asked | change)
 
-    assert prove_coins(guarantee, 12, asked, coins(rule.ratio)).pairs > 3
+    assert proved(rule.ratio).pairs > 3
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_coins(guarantee, 12, asked, coins(rule.ratio - Fraction(2, 1 << 60)))
+        proved(rule.ratio - Fraction(2, 1 << 60))
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_coins(guarantee, 13, asked, coins(rule.ratio, 13))
+        proved(rule.ratio, 13)
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-        prove_coins(guarantee, 12, asked | {"rows_per_person": rows + 1}, coins(rule.ratio))
+        proved(rule.ratio, rows_per_person=rows + 1)
 
 
-def released(rule: PermuteAndFlip) -> Coins:
-    return Coins(rule.ratio, TOTAL, rule.farthest, rule._distances, rule.chance)
+def coins_of(rule: PermuteAndFlip) -> Chances:
+    coins = rule.coins
+    return Chances(rule.ratio, TOTAL, coins.top, coins.farthest, coins.at)
+
+
+def distances_of(rule: PermuteAndFlip, counts: Sequence[int]) -> list[int]:
+    names = [str(v) for v in range(len(counts))]
+    return rule.scores.distances(dict(zip(names, counts, strict=True)), names)
+
+
+def prove(
+    guarantee: rb.DP,
+    rule: PermuteAndFlip,
+    asked: dict[str, Any],
+    distances: Any = distances_of,
+    **changes: Any,
+) -> Check:
+    coins = replace(coins_of(rule), **changes)
+    size = rule.scores.answers
+    return prove_coins(guarantee, size, asked, lambda counts: distances(rule, counts), coins)
 
 
 @pytest.mark.parametrize("ties", Ties)
@@ -189,9 +208,9 @@ def test_the_proof_takes_what_one_change_moves_from_the_question_alone(
     """A rule that says less of itself is still proved, or refused, for the question."""
     asked = question(3, neighbors, ties, rows=2).describe()
     guarantee = rb.DP("0.5")
-    coins = released(coins_for(3, guarantee, neighbors, ties, rows=2))
+    coins = vote_coins(3, guarantee, neighbors, ties, rows=2)
     moved = 2 * (2 if neighbors == "substituted" else 1) * (3 if ties == "first listed" else 1)
-    assert f"{moved} steps" in prove_coins(guarantee, 3, asked, coins).statement
+    assert f"{moved} steps" in prove(guarantee, coins, asked).statement
     for change in (
         {"rows_per_person": 3},
         {"rows_per_person": 0},
@@ -201,140 +220,34 @@ def test_the_proof_takes_what_one_change_moves_from_the_question_alone(
         {"ties": "last"},
     ):
         with pytest.raises(rb.InvalidMechanism):
-            prove_coins(guarantee, 3, asked | change, coins)
+            prove(guarantee, coins, asked | change)
     other = next(word for word in NEIGHBORS if word != neighbors)
     if other == "substituted":
         with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
-            prove_coins(guarantee, 3, asked | {"neighbors": other}, coins)
+            prove(guarantee, coins, asked | {"neighbors": other})
     else:
-        assert prove_coins(guarantee, 3, asked | {"neighbors": other}, coins)
+        assert prove(guarantee, coins, asked | {"neighbors": other})
     wrong = next(str(word) for word in Ties if word != ties)
     with pytest.raises(rb.InvalidMechanism, match="move its answer's score"):
-        prove_coins(guarantee, 3, asked | {"ties": wrong}, coins)
+        prove(guarantee, coins, asked | {"ties": wrong})
 
 
 def all_scores_rise(rule: PermuteAndFlip, counts: Sequence[int]) -> list[int]:
-    return [2 * distance for distance in rule._distances(counts)]
+    return [2 * distance for distance in distances_of(rule, counts)]
 
 
 def another_falls(rule: PermuteAndFlip, counts: Sequence[int]) -> list[int]:
-    found = list(rule._distances(counts))
+    found = distances_of(rule, counts)
     found[-1] += counts[0]
     return found
 
 
 @pytest.mark.parametrize("distances", [all_scores_rise, another_falls])
 def test_scores_that_move_farther_than_they_say_are_refused(distances: Any) -> None:
-    rule = coins_for(4, rb.DP(1), "added or removed", "any leader")
-    coins = replace(released(rule), distances=lambda counts: distances(rule, counts))
+    rule = vote_coins(4, rb.DP(1), "added or removed", "any leader")
     asked = question(4, "added or removed", "any leader").describe()
     with pytest.raises(rb.InvalidMechanism, match="move its answer's score"):
-        prove_coins(rb.DP(1), 4, asked, coins)
-
-
-@pytest.mark.parametrize(
-    ("distance", "change"),
-    [
-        (0, -1),
-        (1, 1),
-        (1, -2),
-        (200, 1 << 60),
-        (511, -(1 << 100)),
-        (1024, 1 << 90),
-        (5, -1),
-        (1025, -(1 << 124)),
-        (1025, 1 << 124),
-        (-1, 1),
-    ],  # 1025 is only seen from 1024
-)
-def test_a_coin_that_is_not_what_it_is_said_to_be_is_refused(distance: int, change: int) -> None:
-    rule = coins_for(12, rb.DP("0.01"), "substituted", "first listed")
-    asked = question(12).describe()
-    assert prove_coins(rb.DP("0.01"), 12, asked, released(rule))
-
-    where = distance if distance >= 0 else rule.farthest + distance
-
-    def forged(at: int) -> int:
-        return rule.chance(at) + (change if at == where else 0)
-
-    with pytest.raises(rb.InvalidMechanism, match="coin"):
-        prove_coins(rb.DP("0.01"), 12, asked, replace(released(rule), chance=forged))
-
-
-def test_coins_that_fall_more_slowly_than_their_ratio_are_refused() -> None:
-    """Private at the looked-at distances, but not what the proof says of those between."""
-    rule = coins_for(3, rb.DP("0.5"), "substituted", "first listed")
-    flatter = rule.ratio + (1 - rule.ratio) / 100
-
-    def forged(distance: int) -> int:
-        if distance >= rule.farthest:
-            return rule.least
-        return math.floor((TOTAL - rule.least) * flatter**distance) + rule.least
-
-    coins = replace(released(rule), chance=forged)
-    with pytest.raises(rb.InvalidMechanism, match="another chance"):
-        prove_coins(rb.DP("0.5"), 3, question(3).describe(), coins)
-
-
-def test_a_floor_of_the_chances_that_is_too_low_is_refused() -> None:
-    """Rounding down could then make one step steeper than the ratio."""
-    rule = coins_for(3, rb.DP("0.5"), "substituted", "first listed")
-    low = rule.least - 1
-
-    def forged(distance: int) -> int:
-        if distance >= rule.farthest:
-            return low
-        return math.floor((TOTAL - low) * rule.ratio**distance) + low
-
-    coins = replace(released(rule), chance=forged)
-    with pytest.raises(rb.InvalidMechanism, match="must end at"):
-        prove_coins(rb.DP("0.5"), 3, question(3).describe(), coins)
-
-
-def test_chances_never_fall_faster_than_the_ratio_and_never_rise() -> None:
-    rule = coins_for(3, rb.DP("0.3"), "substituted", "first listed")
-    chances = [rule.chance(distance) for distance in range(rule.farthest + 3)]
-    assert chances[0] == TOTAL
-    for nearer, farther in itertools.pairwise(chances):
-        assert nearer * rule.ratio <= farther <= nearer
-        assert farther <= nearer * rule.ratio + 2
-    assert chances[-5:] == [rule.least] * 5
-    assert rule.chance(10**40) == rule.least
-
-
-@given(
-    st.integers(1, (1 << 60) - 1) | st.integers((1 << 60) - 10**6, (1 << 60) - 1),
-    st.floats(0, 1),
-)
-@settings(max_examples=300, deadline=None)
-def test_chances_at_any_distance(part: int, where: float) -> None:
-    """Against a logarithm with 80 digits; how far they fall in a step, exactly."""
-    rule = PermuteAndFlip(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
-    distance = int(where * rule.farthest)
-    here, beside = rule.chance(distance), rule.chance(distance + 1)
-    assert here * rule.ratio <= beside <= here
-    with mp.workdps(80):
-        real = (TOTAL - rule.least) * mp.power(mp.mpf(part) / (1 << 60), distance)
-        assert 0 <= real - (here - rule.least) < 1
-
-
-@pytest.mark.parametrize("part", [1, 12345678901234567, (1 << 60) - (1 << 50) - 1])
-def test_bounds_that_leave_a_chance_open_are_refined(
-    part: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("rainbowdp.rules.permute_and_flip.rule._PLACES", 64)
-    rule = PermuteAndFlip(3, "substituted", "any leader", 1, Fraction(part, 1 << 60))
-    for distance in (0, 1, 2, 3, 10, 100, 255, 256, 1000):
-        whole = math.floor((TOTAL - rule.least) * rule.ratio**distance)
-        assert rule.chance(distance) == whole + rule.least
-
-
-def test_powers_that_are_whole_numbers() -> None:
-    for part in (1, 2, 3):
-        rule = PermuteAndFlip(3, "substituted", "any leader", 1, Fraction(part, 4))
-        for distance in range(200):
-            whole = math.floor((TOTAL - rule.least) * rule.ratio**distance)
-            assert rule.chance(distance) == whole + rule.least
+        prove(rb.DP(1), rule, asked, distances)
 
 
 @pytest.mark.parametrize(
@@ -368,9 +281,9 @@ def test_draws_follow_the_row(ties: str, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_coin_shows_heads_for_as_many_numbers_as_its_chance_says(
     above: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rule = coins_for(2, rb.DP(1), "substituted", "first listed")
+    rule = vote_coins(2, rb.DP(1), "substituted", "first listed")
     seen: list[int] = []
-    drawn = iter([TOTAL - 1, rule.chance(7) + above])  # the leader's coin, then the other's
+    drawn = iter([TOTAL - 1, rule.coins.at(7) + above])  # the leader's coin, then the other's
     monkeypatch.setattr("secrets.randbits", lambda bits: next(drawn) if bits == 127 else None)
 
     def first(heads: int) -> int:
@@ -423,24 +336,14 @@ def test_the_least_and_the_most_by_margin(ties: str, neighbors: str, rows: int) 
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"rows": 0}, "answers and rows"),
-        ({"rows": True}, "answers and rows"),
-        ({"answers": 3.0}, "answers and rows"),
-        ({"ties": "last"}, "ties must be"),
-        ({"neighbors": "any"}, "neighbors must be"),
+        ({"scores": MarginScores()}, "scores of a vote"),
         ({"ratio": Fraction(1)}, "between 0 and 1"),
         ({"ratio": Fraction(0)}, "between 0 and 1"),
         ({"ratio": Fraction(1, 3)}, "multiple of"),
     ],
 )
 def test_other_coins_are_refused(change: dict[str, object], match: str) -> None:
-    fine = {
-        "answers": 3,
-        "neighbors": "substituted",
-        "ties": "first listed",
-        "rows": 1,
-        "ratio": Fraction(7, 8),
-    }
+    fine = {"scores": VoteScores(3, "substituted", "first listed"), "ratio": Fraction(7, 8)}
     PermuteAndFlip(**fine)  # type: ignore[arg-type]
     with pytest.raises(rb.InvalidMechanism, match=match):
         PermuteAndFlip(**fine | change)  # type: ignore[arg-type]
@@ -472,7 +375,7 @@ def test_coins_are_for_their_own_question(other: rb.Winner | rb.Quantile) -> Non
 @pytest.mark.parametrize("place", [(1, 2), {"x": 1}, {"x": 1, "y": -1}, {"x": 1, "y": 1.0}])
 def test_other_places_are_refused(place: object) -> None:
     with pytest.raises(NoPlace):
-        coins_for(2, rb.DP(1), "substituted", "first listed").weights(place, ("x", "y"))
+        vote_coins(2, rb.DP(1), "substituted", "first listed").weights(place, ("x", "y"))
 
 
 def test_a_file_is_small_and_proves_itself(tmp_path: Path) -> None:
@@ -492,42 +395,3 @@ def test_what_has_no_coins_says_why(guarantee: rb.DP | rb.GaussianDP) -> None:
 def test_only_a_vote_has_coins() -> None:
     with pytest.raises(rb.InvalidQuestion, match="is for a Winner"):
         flip(rb.Threshold(5), rb.DP(1))
-
-
-@given(
-    st.integers(12, 40),
-    st.sampled_from(["0.001", "0.3", "1", "20"]),
-    st.sampled_from(["first listed", "any leader"]),
-    st.data(),
-)
-def test_coins_flipped_together_fall_as_each_alone(
-    size: int, epsilon: str, ties: str, data: st.DataObject
-) -> None:
-    """Whatever is drawn, just below a chance and just above it included."""
-    rule = coins_for(size, rb.DP(epsilon), "substituted", ties)
-    far = st.one_of(st.integers(0, 300), st.integers(0, 2 * rule.farthest))
-    distances = data.draw(st.lists(far, min_size=size, max_size=size))
-    places: list[int] = []
-    for distance in distances:
-        near = rule.chance(distance) + data.draw(st.integers(-2, 2))
-        other = data.draw(st.integers(0, TOTAL - 1))
-        places.append(min(max(data.draw(st.sampled_from([near, other])), 0), TOTAL - 1))
-    first = b"".join((u >> 96 << 1).to_bytes(4, sys.byteorder) for u in places)
-    low, high = rule._chance_bounds(np.minimum(distances, rule.farthest))
-    undecided = [i for i, u in enumerate(places) if low[i] <= u >> 96 < high[i]]
-    rest = iter([places[i] & ((1 << 96) - 1) for i in undecided])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("secrets.token_bytes", lambda count: first[:count])
-        patch.setattr("secrets.randbits", lambda bits: next(rest))
-        heads = rule._flip_together(distances)
-    wanted = zip(distances, places, strict=True)
-    assert heads == [i for i, (d, u) in enumerate(wanted) if u < rule.chance(d)]
-    for distance, least, most in zip(distances, low.tolist(), high.tolist(), strict=True):
-        assert least << 96 <= rule.chance(distance) <= most << 96
-
-
-def test_few_coins_are_left_open() -> None:
-    """Else flipping together would gain nothing."""
-    rule = coins_for(100, rb.DP(1), "added or removed", "first listed")
-    low, high = rule._chance_bounds(np.arange(0, rule.farthest, 7))
-    assert (high - low).max() <= 8

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.exact.falling import ratio_for
 from rainbowdp.exact.rule import Family, Progress, Rule
+from rainbowdp.exact.scores import VoteScores
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.guarantees.polygons import ratio_below
-from rainbowdp.numeric.quantity import ball, dyadic, precision
 from rainbowdp.questions import Question, Winner
-from rainbowdp.rules.permute_and_flip.rule import GRID, PermuteAndFlip
+from rainbowdp.rules.permute_and_flip.rule import PermuteAndFlip
 
 
 @dataclass(frozen=True)
@@ -34,57 +34,31 @@ class PermuteAndFlipFamily(Family):
         """It is for votes under (ε,δ), with any number of answers and rows a person."""
         if not isinstance(question, Winner):
             return f"permute-and-flip is for a Winner, got {type(question).__name__}"
-        if not isinstance(guarantee, DP):
-            return f"permute-and-flip needs an (ε,δ) guarantee, got {guarantee}"
-        if _ratio(guarantee, _coins(question)) >= 1:
-            return (
-                f"permute-and-flip over {len(question.answers)} answers needs a larger epsilon, "
-                f"got {guarantee}"
-            )
-        return None
+        return _why_not(guarantee, VoteScores.of(question))
 
     def build(
         self, question: Question, guarantee: Guarantee, progress: Progress | None = None
     ) -> tuple[PermuteAndFlip, Fraction]:
         """The closed form. A δ is kept but not used."""
         assert isinstance(question, Winner)
-        made = coins_for(
-            len(question.answers),
-            guarantee,
-            question.neighbors,
-            question.ties,
-            question.rows_per_person,
-        )
-        return made, Fraction(0)
+        return coins_for(guarantee, VoteScores.of(question)), Fraction(0)
 
 
-def coins_for(
-    answers: int, guarantee: Guarantee, neighbors: str, ties: str, rows: int = 1
-) -> PermuteAndFlip:
+def coins_for(guarantee: Guarantee, scores: VoteScores) -> PermuteAndFlip:
     """The coins with the least chances that keep the guarantee."""
+    reason = _why_not(guarantee, scores)
+    if reason is not None:
+        raise InvalidGuarantee(reason)
+    assert isinstance(guarantee, DP)
+    return PermuteAndFlip(scores, ratio_for(1 / ratio_below(guarantee), scores.moves))
+
+
+def _why_not(guarantee: Guarantee, scores: VoteScores) -> str | None:
     if not isinstance(guarantee, DP):
-        raise InvalidGuarantee(f"permute-and-flip needs an (ε,δ) guarantee, got {guarantee}")
-    some = PermuteAndFlip(answers, neighbors, ties, rows, Fraction(1, 2))
-    ratio = _ratio(guarantee, some)
-    if ratio >= 1:
-        raise InvalidGuarantee(
-            f"permute-and-flip over {answers} answers needs a larger epsilon, got {guarantee}"
+        return f"permute-and-flip needs an (ε,δ) guarantee, got {guarantee}"
+    if ratio_for(1 / ratio_below(guarantee), scores.moves) >= 1:
+        return (
+            f"permute-and-flip over {scores.answers} answers needs a larger epsilon, "
+            f"got {guarantee}"
         )
-    return PermuteAndFlip(answers, neighbors, ties, rows, ratio)
-
-
-def _coins(question: Winner) -> PermuteAndFlip:
-    """Some coins for the question, to ask what one person can move."""
-    size, rows = len(question.answers), question.rows_per_person
-    return PermuteAndFlip(size, question.neighbors, question.ties, rows, Fraction(1, 2))
-
-
-def _ratio(guarantee: DP, coins: PermuteAndFlip) -> Fraction:
-    return _root_above(1 / ratio_below(guarantee), coins.moves)
-
-
-def _root_above(value: Fraction, degree: int) -> Fraction:
-    """A multiple of 1/GRID just above value^(1/degree)."""
-    with precision(256):
-        root = dyadic((ball(value) ** ball(Fraction(1, degree))).upper())
-    return Fraction(math.ceil(root * GRID), GRID)
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -10,8 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Weights
-from rainbowdp.errors import NoPlace
 from rainbowdp.exact.check import Check
+from rainbowdp.exact.margins import (
+    ON_A_GRAPH,
+    margins_at_depth,
+    margins_of,
+    outline_by_margins,
+)
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.questions import Question
@@ -46,10 +50,7 @@ class Proximity(Rule):
 
     def scope_on_a_graph(self) -> str:
         """The margins are the graph's."""
-        return (
-            "for neighbors whose margins are 0 at exactly the true answer and differ by at most 1; "
-            "only the graph can tell whether all of its margins do"
-        )
+        return ON_A_GRAPH
 
     def prove(
         self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
@@ -63,16 +64,13 @@ class Proximity(Rule):
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the margins ``key``, exactly one of them 0."""
-        if not isinstance(key, Mapping) or set(key) != set(answers):
-            raise NoPlace("margins of all answers", key)
-        if any(type(m) is not int or m < 0 for m in key.values()):
-            raise NoPlace("margins that are whole numbers from 0", key)
-        if list(key.values()).count(0) != 1:
-            raise NoPlace("margins with exactly one 0, at the true answer", key)
+        margins = margins_of(key, answers)
         last = len(self.steps) - 1
-        losers = [self.steps[min(key[a] - 1, last)] if key[a] else 0 for a in answers]
+        losers = [self.steps[min(margin - 1, last)] if margin else 0 for margin in margins]
         rest = self.total - sum(losers)
-        return tuple(weight if key[a] else rest for a, weight in zip(answers, losers, strict=True))
+        return tuple(
+            weight if margin else rest for margin, weight in zip(margins, losers, strict=True)
+        )
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
@@ -104,9 +102,8 @@ class Proximity(Rule):
 
     def outline(self, answers: tuple[Answer, ...]) -> Outline:
         """A line for each answer, on which all rivals are equally near."""
-        lines = {a: ((a, *(b for b in answers if b != a)), len(self.steps)) for a in answers}
-        return Outline(lines, tuple(itertools.combinations(answers, 2)), {})
+        return outline_by_margins(answers, len(self.steps))
 
     def key_at_depth(self, label: Label, depth: float, answers: tuple[Answer, ...]) -> Key:
         """At depth t every rival has the margin t + 1."""
-        return {answer: 0 if answer == label else depth + 1 for answer in answers}
+        return margins_at_depth(label, depth, answers)

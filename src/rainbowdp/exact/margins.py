@@ -1,0 +1,41 @@
+"""What rules that find a row by margins share: the key, and the lines on which rivals are alike."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rainbowdp.aliases import Answer, Label
+from rainbowdp.errors import NoPlace
+from rainbowdp.exact.rule import Outline
+
+ON_A_GRAPH = (
+    "for neighbors whose margins are 0 at exactly the true answer and differ by at most 1; "
+    "only the graph can tell whether all of its margins do"
+)
+
+
+def margins_of(key: Any, answers: Sequence[Answer]) -> list[int]:
+    """The margins that ``key`` has for ``answers``, exactly one of them 0; strict, as rows leak."""
+    if not isinstance(key, Mapping) or set(key) != set(answers):
+        raise NoPlace("margins of all answers", key)
+    margins = [key[answer] for answer in answers]
+    if any(type(margin) is not int or margin < 0 for margin in margins):
+        raise NoPlace("margins that are whole numbers from 0", key)
+    if margins.count(0) != 1:
+        raise NoPlace("margins with exactly one 0, at the true answer", key)
+    return margins
+
+
+def outline_by_margins(answers: tuple[Answer, ...], length: int) -> Outline:
+    """A line for each answer, on which all rivals are equally near."""
+    lines = {a: ((a, *(b for b in answers if b != a)), length) for a in answers}
+    return Outline(lines, tuple(itertools.combinations(answers, 2)), {})
+
+
+def margins_at_depth(
+    label: Label, depth: float, answers: tuple[Answer, ...]
+) -> dict[Answer, float]:
+    """At depth t every rival has the margin t + 1."""
+    return {answer: 0 if answer == label else depth + 1 for answer in answers}

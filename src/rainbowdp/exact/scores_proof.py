@@ -1,0 +1,82 @@
+"""What one person can move of the scores that a rule sees, from the question and not from the rule.
+
+Nothing here knows how a rule finds its distances: they are played on votes and on margins.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from rainbowdp.errors import InvalidMechanism
+
+Distances: TypeAlias = Callable[[Sequence[int]], Sequence[int]]  # of counts, or of margins
+
+_MARGINS = (7, 1, 2, 10**20, 3)
+_FEW = 4  # rivals for which all combinations are played
+
+
+def moves_of_a_vote(answers: int, question: Mapping[str, Any], distances: Distances) -> int:
+    """By how many steps one person can move the scores of a vote, in and out together."""
+    return _records_moved(question) * _steps_a_record(answers, question, distances)
+
+
+def moves_of_margins(answers: int, distances: Distances) -> int:
+    """By how many steps any two neighbors differ: one up and one down, as each margin moves by one.
+
+    Signed margins are ½ − λ_v, and D − ½ for the true answer, where D is the least other margin:
+    refused if the distances are not those.
+    """
+    for margins in _played(answers):
+        depth = min(margin for margin in margins if margin)
+        twice = [1 - 2 * margin if margin else 2 * depth - 1 for margin in margins]
+        most = max(twice)
+        if list(distances(margins)) != [(most - score) // 2 for score in twice]:
+            raise InvalidMechanism("distances must be those of signed margins, got others")
+    return 2
+
+
+def _played(answers: int) -> Iterator[list[int]]:
+    """Margins of all kinds: every combination of a few for a few rivals, or cycles of them."""
+    rivals = answers - 1
+    few = itertools.product(_MARGINS, repeat=rivals) if rivals <= _FEW else ()
+    cycle = itertools.cycle(_MARGINS)
+    for near in (*few, *(tuple(itertools.islice(cycle, rivals)) for _ in range(3))):
+        for place, away in itertools.product({0, rivals // 2, rivals}, (0, 4)):
+            margins = [margin + away for margin in near]
+            yield [*margins[:place], 0, *margins[place:]]
+
+
+def _records_moved(question: Mapping[str, Any]) -> int:
+    """By how many records, in and out together, one person can change the counts."""
+    rows, neighbors = question["rows_per_person"], question["neighbors"]
+    if type(rows) is not int or rows < 1:
+        raise InvalidMechanism(f"rows_per_person must be a whole number from 1, got {rows!r}")
+    if neighbors == "added or removed":
+        return rows
+    if neighbors == "substituted":
+        return 2 * rows
+    raise InvalidMechanism(
+        f"neighbors must be 'substituted' or 'added or removed', got {neighbors!r}"
+    )
+
+
+def _steps_a_record(answers: int, question: Mapping[str, Any], distances: Distances) -> int:
+    """By how much one record moves its answer's score, and no other: played on votes.
+
+    In q-th parts where ties go to the first listed, in records where any leader is right.
+    """
+    units = {"first listed": answers, "any leader": 1}.get(question["ties"])
+    if units is None:
+        raise InvalidMechanism(f"ties must be 'first listed' or 'any leader', got {question!r}")
+    for counts in ([0] * answers, [3] * answers, [7 * (v % 3) for v in range(answers)]):
+        before = distances(counts)
+        for v in {0, answers // 2, answers - 1}:
+            after = distances([count + (i == v) for i, count in enumerate(counts)])
+            moved = {a - b for i, (a, b) in enumerate(zip(after, before, strict=True)) if i != v}
+            if any(before[v] - after[v] + other != units for other in moved):
+                raise InvalidMechanism(
+                    f"one record must move its answer's score by {units} and no other, got others"
+                )
+    return units

@@ -1,0 +1,132 @@
+"""Weights that fall with the distance: for every question, any number of answers, in closed form.
+
+An answer that is d steps behind has the weight r^d, in integers; its chance is its share of all
+weights. Behind what, ``scores`` tells: the leader's count in a vote, signed margins elsewhere. It
+errs more often than coins do for the same ε, and costs less where answers add up: its price is that
+of a range, which is why it is the kind for Gaussian privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Weights
+from rainbowdp.errors import InvalidFile
+from rainbowdp.exact.check import Check
+from rainbowdp.exact.falling import TOTAL, Falling
+from rainbowdp.exact.falling_proof import Chances
+from rainbowdp.exact.rule import Key, Outline, Rule
+from rainbowdp.exact.scores import Scores, VoteScores, restored_scores
+from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.numeric.quantity import exact
+from rainbowdp.questions import Question
+from rainbowdp.rules.exponential.proof import prove_weights
+
+
+@dataclass(frozen=True)
+class Exponential(Rule):
+    """Weights by scores; the key is what the scores are found by.
+
+    Parameters
+    ----------
+    scores
+        How far behind an answer is.
+    ratio
+        By which a weight falls for each step behind the best.
+
+    """
+
+    kind: ClassVar[str] = "exponential"
+
+    scores: Scores
+    ratio: Fraction
+
+    def __post_init__(self) -> None:
+        assert self.falling.ratio == self.ratio  # checked there
+
+    @cached_property
+    def falling(self) -> Falling:
+        """The weights by distance."""
+        return Falling(self.ratio)
+
+    def must_fit(
+        self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
+    ) -> None:
+        """What the scores ask for."""
+        self.scores.must_fit(answers, neighbors, question)
+
+    def scope_on_a_graph(self) -> str:
+        """The margins are the graph's."""
+        return self.scores.scope_on_a_graph()
+
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
+        """What one person can move, and the weights as they are drawn with."""
+
+        def distances(numbers: Sequence[int]) -> Sequence[int]:
+            return self.scores.distances(dict(zip(answers, numbers, strict=True)), answers)
+
+        weights = Chances(
+            self.ratio, TOTAL, self.falling.top, self.falling.farthest, self.falling.at
+        )
+        vote = question if isinstance(self.scores, VoteScores) else None
+        return prove_weights(guarantee, len(answers), vote, distances, weights)
+
+    def key(self, question: Question, counted: Dataset) -> Key:
+        """What the scores are found by."""
+        return self.scores.key(question, counted)
+
+    def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
+        """The row at ``key``."""
+        return tuple(self.falling.at(d) for d in self.scores.distances(key, answers))
+
+    def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
+        """A share of all weights, found by bounds of them where these are enough."""
+        distances = self.scores.distances(key, answers)
+
+        def draw() -> Answer:
+            return answers[self.falling.share(distances)]
+
+        return draw
+
+    def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
+        """The rows of many histograms at once, in floats."""
+        weights = self.falling.in_floats(self.scores.distances_at(counts, margins))
+        rows: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return rows
+
+    def _right_at(self, distances: Sequence[int]) -> float:
+        behind = np.array(distances, dtype=np.float64)
+        weights = self.falling.in_floats(behind)
+        return float(weights[behind == 0].sum() / weights.sum())
+
+    def chances(self, question: Question, margin: int) -> tuple[float, float]:
+        """At the extremes of the distances that a margin leaves open."""
+        size = len(question.answers)
+        return self.scores.chances(self._right_at, size, margin, self.falling.farthest)
+
+    def describe(self) -> dict[str, Any]:
+        """What the weights are made of."""
+        return {"weights": {"scores": self.scores.describe(), "ratio": str(self.ratio)}}
+
+    @classmethod
+    def restore(cls, content: Mapping[str, Any]) -> Self:
+        """The rule that ``describe`` described."""
+        given = content["weights"]
+        ratio = exact(given["ratio"], "ratio", InvalidFile)
+        return cls(restored_scores(given["scores"]), ratio)
+
+    def outline(self, answers: tuple[Answer, ...]) -> Outline | None:
+        """Lines where margins find a row, none where counts do."""
+        return self.scores.outline(answers, self.falling.farthest)
+
+    def key_at_depth(self, label: Label, depth: float, answers: tuple[Answer, ...]) -> Key:
+        """The key of a place of the ``outline``."""
+        return self.scores.key_at_depth(label, depth, answers)

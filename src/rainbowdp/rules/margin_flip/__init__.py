@@ -1,0 +1,1 @@
+"""Permute-and-flip on signed margins, for every question."""

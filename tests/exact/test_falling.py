@@ -1,0 +1,249 @@
+"""Chances that fall with a distance: what they are, how they are checked, how they are drawn by."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rainbowdp as rb
+from rainbowdp.exact import falling
+from rainbowdp.exact.falling import TOTAL, Falling, ratio_for
+from rainbowdp.exact.falling_proof import Chances, must_fall, must_keep
+
+TOPS = st.sampled_from([TOTAL, TOTAL // 3, 3 * TOTAL // 4 + 12345])
+
+
+def made(epsilon: str, moves: int = 2, top: int = TOTAL) -> Falling:
+    with mp.workdps(60):
+        fall = Fraction(int(mp.floor(mp.exp(-mp.mpf(epsilon)) * 10**50)), 10**50)
+    return Falling(ratio_for(fall, moves), top)
+
+
+def told(chances: Falling) -> Chances:
+    return Chances(chances.ratio, TOTAL, chances.top, chances.farthest, chances.at)
+
+
+@pytest.mark.parametrize("moves", [1, 2, 24, 20_000])
+@pytest.mark.parametrize("epsilon", ["0.0001", "0.5", "30"])
+def test_they_fall_as_fast_as_is_allowed_and_no_faster(epsilon: str, moves: int) -> None:
+    chances = made(epsilon, moves)
+    with mp.workdps(60):
+        allowed = Fraction(int(mp.ceil(mp.exp(mp.mpf(epsilon)) * 10**50)), 10**50)
+    must_keep(allowed, told(chances), moves, "ε")
+    steeper = replace(chances, ratio=chances.ratio - Fraction(2, 1 << 60))
+    with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
+        must_keep(allowed, told(steeper), moves, "ε")
+    with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
+        must_keep(allowed, told(chances), moves + 1, "ε")
+
+
+@pytest.mark.parametrize(
+    ("distance", "change"),
+    [
+        (0, -1),
+        (1, 1),
+        (1, -2),
+        (200, 1 << 60),
+        (511, -(1 << 100)),
+        (1024, 1 << 90),
+        (5, -1),
+        (1025, -(1 << 124)),
+        (1025, 1 << 124),
+        (-1, 1),
+    ],  # 1025 is only seen from 1024
+)
+@pytest.mark.parametrize("top", [TOTAL, TOTAL // 3])
+def test_a_chance_that_is_not_what_it_is_said_to_be_is_refused(
+    distance: int, change: int, top: int
+) -> None:
+    chances = made("0.01", 24, top)
+    assert must_fall(told(chances)) > 500
+    where = distance if distance >= 0 else chances.farthest + distance
+
+    def forged(at: int) -> int:
+        return chances.at(at) + (change if at == where else 0)
+
+    with pytest.raises(rb.InvalidMechanism, match="chance"):
+        must_fall(replace(told(chances), at=forged))
+
+
+def test_chances_that_fall_more_slowly_than_their_ratio_are_refused() -> None:
+    """Fine at the looked-at distances, but not what the proof says of those between."""
+    chances = made("0.5", 6)
+    flatter = chances.ratio + (1 - chances.ratio) / 100
+
+    def forged(distance: int) -> int:
+        if distance >= chances.farthest:
+            return chances.least
+        return math.floor((TOTAL - chances.least) * flatter**distance) + chances.least
+
+    with pytest.raises(rb.InvalidMechanism, match="is not what it must be"):
+        must_fall(replace(told(chances), at=forged))
+
+
+def test_a_floor_of_the_chances_that_is_too_low_is_refused() -> None:
+    """Rounding down could then make one step steeper than the ratio."""
+    chances = made("0.5", 6)
+    low = chances.least - 1
+
+    def forged(distance: int) -> int:
+        if distance >= chances.farthest:
+            return low
+        return math.floor((TOTAL - low) * chances.ratio**distance) + low
+
+    with pytest.raises(rb.InvalidMechanism, match="must end at"):
+        must_fall(replace(told(chances), at=forged))
+
+
+def test_a_top_above_the_total_is_refused() -> None:
+    with pytest.raises(rb.InvalidMechanism, match="from at most"):
+        must_fall(replace(told(made("1")), top=TOTAL + 1))
+
+
+@pytest.mark.parametrize("top", [TOTAL, TOTAL // 3])
+def test_they_never_fall_faster_than_the_ratio_and_never_rise(top: int) -> None:
+    chances = made("0.3", 6, top)
+    found = [chances.at(distance) for distance in range(chances.farthest + 3)]
+    assert found[0] == top
+    for nearer, farther in itertools.pairwise(found):
+        assert nearer * chances.ratio <= farther <= nearer
+        assert farther <= nearer * chances.ratio + 2
+    assert found[-5:] == [chances.least] * 5
+    assert chances.at(10**40) == chances.least
+
+
+@given(
+    st.integers(1, (1 << 60) - 1) | st.integers((1 << 60) - 10**6, (1 << 60) - 1),
+    st.floats(0, 1),
+    TOPS,
+)
+@settings(max_examples=300, deadline=None)
+def test_chances_at_any_distance(part: int, where: float, top: int) -> None:
+    """Against a logarithm with 80 digits; how far they fall in a step, exactly."""
+    chances = Falling(Fraction(part, 1 << 60), top)
+    distance = int(where * chances.farthest)
+    here, beside = chances.at(distance), chances.at(distance + 1)
+    assert here * chances.ratio <= beside <= here
+    with mp.workdps(80):
+        real = (top - chances.least) * mp.power(mp.mpf(part) / (1 << 60), distance)
+        assert 0 <= real - (here - chances.least) < 1
+
+
+@pytest.mark.parametrize("part", [1, 12345678901234567, (1 << 60) - (1 << 50) - 1])
+def test_bounds_that_leave_a_chance_open_are_refined(
+    part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(falling, "_PLACES", 64)
+    chances = Falling(Fraction(part, 1 << 60))
+    for distance in (0, 1, 2, 3, 10, 100, 255, 256, 1000):
+        whole = math.floor((TOTAL - chances.least) * chances.ratio**distance)
+        assert chances.at(distance) == whole + chances.least
+
+
+def test_powers_that_are_whole_numbers() -> None:
+    for part in (1, 2, 3):
+        chances = Falling(Fraction(part, 4))
+        for distance in range(200):
+            whole = math.floor((TOTAL - chances.least) * chances.ratio**distance)
+            assert chances.at(distance) == whole + chances.least
+
+
+@pytest.mark.parametrize(
+    ("ratio", "top", "match"),
+    [
+        (Fraction(1), TOTAL, "between 0 and 1"),
+        (Fraction(0), TOTAL, "between 0 and 1"),
+        (Fraction(1, 3), TOTAL, "multiple of"),
+        (Fraction(1, 2), TOTAL + 1, "at most 2"),
+        (Fraction(1, 2), 1, "at most 2"),
+        (Fraction(1, 2), 4.0, "at most 2"),
+    ],
+)
+def test_other_chances_are_refused(ratio: Fraction, top: int, match: str) -> None:
+    with pytest.raises(rb.InvalidMechanism, match=match):
+        Falling(ratio, top)
+
+
+def bounded(chances: Falling, distances: list[int]) -> tuple[list[int], list[int]]:
+    low, high = chances.bounds(np.array(distances))
+    for distance, least, most in zip(distances, low.tolist(), high.tolist(), strict=True):
+        assert least << 96 <= chances.at(distance) <= most << 96
+    return low.tolist(), high.tolist()
+
+
+@given(st.integers(12, 40), st.sampled_from(["0.001", "0.3", "1", "20"]), TOPS, st.data())
+@settings(deadline=None)
+def test_coins_flipped_together_fall_as_each_alone(
+    size: int, epsilon: str, top: int, data: st.DataObject
+) -> None:
+    """Whatever is drawn, just below a chance and just above it included."""
+    chances = made(epsilon, 12, top)
+    far = st.one_of(st.integers(0, 300), st.integers(0, 2 * chances.farthest))
+    distances = data.draw(st.lists(far, min_size=size, max_size=size))
+    places: list[int] = []
+    for distance in distances:
+        near = chances.at(distance) + data.draw(st.integers(-2, 2))
+        other = data.draw(st.integers(0, TOTAL - 1))
+        places.append(min(max(data.draw(st.sampled_from([near, other])), 0), TOTAL - 1))
+    first = b"".join((u >> 96 << 1).to_bytes(4, sys.byteorder) for u in places)
+    low, high = bounded(chances, distances)
+    undecided = [i for i, u in enumerate(places) if low[i] <= u >> 96 < high[i]]
+    rest = iter([places[i] & ((1 << 96) - 1) for i in undecided])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("secrets.token_bytes", lambda count: first[:count])
+        patch.setattr("secrets.randbits", lambda bits: next(rest))
+        heads = chances.heads(distances)
+    wanted = zip(distances, places, strict=True)
+    assert heads == [i for i, (d, u) in enumerate(wanted) if u < chances.at(d)]
+
+
+def test_few_coins_are_left_open() -> None:
+    """Else flipping together would gain nothing."""
+    low, high = made("1", 100).bounds(np.arange(0, made("1", 100).farthest, 7))
+    assert (high - low).max() <= 8
+
+
+@given(st.integers(1, 30), st.sampled_from(["0.01", "1", "20"]), st.data())
+@settings(deadline=None)
+def test_a_share_is_where_a_uniform_number_falls(
+    size: int, epsilon: str, data: st.DataObject
+) -> None:
+    """By bounds or exactly: the answer whose part of all chances holds the number drawn."""
+    chances = made(epsilon, 6)
+    far = st.one_of(st.integers(0, 100), st.integers(0, 2 * chances.farthest))
+    distances = [0, *data.draw(st.lists(far, min_size=size - 1, max_size=size - 1))]
+    ends = list(itertools.accumulate(chances.at(distance) for distance in distances))
+    border = (data.draw(st.sampled_from(ends)) << 256) // ends[-1]
+    near = border + data.draw(st.integers(-3, 3)) * (1 << data.draw(st.integers(0, 220)))
+    number = min(max(data.draw(st.sampled_from([near, border])), 0), (1 << 256) - 1)
+    parts = iter([number >> 192, *(number >> s & ((1 << 64) - 1) for s in (128, 64, 0)), 7, 7])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("secrets.randbits", lambda bits: next(parts))
+        found = chances.share(distances)
+    assert found == next(i for i, end in enumerate(ends) if number * ends[-1] < end << 256)
+
+
+def test_a_share_is_drawn_by_bounds_mostly(monkeypatch: pytest.MonkeyPatch) -> None:
+    chances = made("1", 100)
+    distances = list(range(100))
+    seen: Counter[str] = Counter()
+    plain = Falling.at
+
+    def counted(self: Falling, distance: int) -> int:
+        seen["exactly"] += 1
+        return plain(self, distance)
+
+    monkeypatch.setattr(Falling, "at", counted)
+    for _ in range(100):
+        chances.share(distances)
+    assert seen["exactly"] <= 200

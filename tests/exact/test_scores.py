@@ -1,0 +1,115 @@
+"""Scores: how far behind answers are, and how far one change moves that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rainbowdp as rb
+import reference
+from rainbowdp.errors import NoPlace
+from rainbowdp.exact.scores import MarginScores, VoteScores, restored_scores, scores_for
+from rainbowdp.exact.scores_proof import moves_of_a_vote, moves_of_margins
+
+SIGNED = MarginScores()
+
+
+def signed(margins: Sequence[int]) -> list[int]:
+    names = [str(number) for number in range(len(margins))]
+    return SIGNED.distances(dict(zip(names, margins, strict=True)), names)
+
+
+@pytest.mark.parametrize(("answers", "most"), [(2, 6), (3, 4), (4, 3)])
+def test_signed_margins_move_by_one(answers: int, most: int) -> None:
+    """By the definition: scores, twice, so that they are whole."""
+
+    def twice(margins: Sequence[int]) -> list[int]:
+        near = min(margin for margin in margins if margin)
+        return [1 - 2 * margin if margin else 2 * near - 1 for margin in margins]
+
+    for one, other in reference.margin_pairs(answers, most):
+        for a, b in zip(twice(one), twice(other), strict=True):
+            assert abs(a - b) <= 2
+        assert signed(one) == [(max(twice(one)) - score) // 2 for score in twice(one)]
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=6), st.integers(0, 6))
+def test_many_distances_at_once_are_those_of_each(rivals: list[int], place: int) -> None:
+    margins = [*rivals[:place], 0, *rivals[place:]]
+    many = SIGNED.distances_at(np.zeros((1, len(margins)), int), np.array([margins], float))
+    assert many[0].tolist() == signed(margins)
+
+
+@pytest.mark.parametrize("margins", [(1, 2), {"x": 0}, {"x": 0, "y": -1}, {"x": 0, "y": 1.0}])
+def test_other_margins_are_refused(margins: object) -> None:
+    with pytest.raises(NoPlace):
+        SIGNED.distances(margins, ("x", "y"))
+    with pytest.raises(NoPlace, match="exactly one 0"):
+        SIGNED.distances({"x": 0, "y": 0}, ("x", "y"))
+
+
+@pytest.mark.parametrize("answers", [2, 3, 5, 6, 40])
+def test_the_proof_plays_signed_margins(answers: int) -> None:
+    assert moves_of_margins(answers, signed) == 2
+    for fault in (
+        lambda margins: list(margins),
+        lambda margins: [d + (m == 10**20) for d, m in zip(signed(margins), margins, strict=True)],
+        lambda margins: [d + (m == 0) for d, m in zip(signed(margins), margins, strict=True)],
+        lambda margins: [2 * d for d in signed(margins)],
+    ):
+        with pytest.raises(rb.InvalidMechanism, match="signed margins"):
+            moves_of_margins(answers, fault)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"rows": 0}, "answers and rows"),
+        ({"rows": True}, "answers and rows"),
+        ({"answers": 3.0}, "answers and rows"),
+        ({"ties": "last"}, "ties must be"),
+        ({"neighbors": "any"}, "neighbors must be"),
+    ],
+)
+def test_other_scores_of_votes_are_refused(change: dict[str, Any], match: str) -> None:
+    fine = VoteScores(3, "substituted", "first listed", 2).describe()
+    assert restored_scores(fine) == VoteScores(3, "substituted", "first listed", 2)
+    with pytest.raises(rb.InvalidMechanism, match=match):
+        restored_scores(fine | change)
+
+
+def test_other_kinds_of_scores_are_refused() -> None:
+    assert restored_scores(SIGNED.describe()) == SIGNED
+    for content in ({"of": "hats"}, {"of": "margins", "rows": 2}):
+        with pytest.raises(rb.InvalidMechanism, match="counts or margins"):
+            restored_scores(content)
+
+
+def test_votes_have_counts_and_all_others_margins() -> None:
+    assert scores_for(rb.Winner(["a", "b"], rows_per_person=3)) == VoteScores(
+        2, "substituted", "first listed", 3
+    )
+    assert scores_for(rb.Threshold(4)) == SIGNED
+    assert scores_for(rb.Quantile("1/2", [0, 1, 2])) == SIGNED
+
+
+def test_a_vote_has_no_place_on_a_graph() -> None:
+    assert "margins are 0" in SIGNED.scope_on_a_graph()
+    with pytest.raises(rb.InvalidMechanism, match="must have their question"):
+        VoteScores(2, "substituted", "first listed").scope_on_a_graph()
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_record_moves_one_score_of_a_vote(rows: int) -> None:
+    question = rb.Winner(["a", "b", "c"], rows_per_person=rows)
+    scores = VoteScores.of(question)
+
+    def distances(counts: Sequence[int]) -> list[int]:
+        return scores.distances(dict(zip("abc", counts, strict=True)), tuple("abc"))
+
+    assert moves_of_a_vote(3, question.describe(), distances) == scores.moves == 6 * rows
