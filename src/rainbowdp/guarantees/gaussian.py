@@ -17,7 +17,7 @@ from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.dp import UNDERFLOW, Guarantee
 from rainbowdp.guarantees.growth import ACCURACY
-from rainbowdp.numeric.quantity import Number, ball, exact, precision, refine
+from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision, refine
 
 if TYPE_CHECKING:
     from flint import arb
@@ -199,4 +199,4 @@ def allowed_weight(mu: Fraction, weight: int, total: int) -> int:
         return weight
     with precision(total.bit_length() + _SPARE_BITS):
         tail = _upper_tail(Fraction(weight, total), ball(mu)) * total
-        return max(weight, total - int(tail.upper().ceil().unique_fmpz()))
+        return max(weight, total - math.ceil(dyadic(tail.upper())))

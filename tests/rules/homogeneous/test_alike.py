@@ -164,10 +164,11 @@ def test_a_row_is_found_by_an_answer_and_a_depth() -> None:
     assert rule.weights(("c", 1), "abc") == (2, 2, 8)
     for depth in (2, 3, 10**30):
         assert rule.weights(("a", depth), "abc") == (10, 1, 1)
-    for key in [
+    wrong: list[Any] = [
         ("d", 0), ("a", -1), ("a", True), ("a", 0.0), ("a", float("inf")), ("a", None), ("a",),
         ("a", 0, 0), ["a", 0], "a", None, ([], 0),
-    ]:  # fmt: skip
+    ]  # fmt: skip
+    for key in wrong:
         with pytest.raises(NoPlace):
             rule.weights(key, ("a", "b", "c"))
 
