@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import ast
 import enum
 import importlib
 import inspect
+import pickle
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,16 +100,20 @@ PUBLIC = [
 
 HEAVY = [
     "duckdb",
+    "flint",
     "highspy",
     "matplotlib",
     "narwhals",
+    "networkx",
     "numba",
+    "numpy",
     "opendp",
     "pandas",
     "polars",
     "psycopg",
     "pyarrow",
     "pyspark",
+    "rich",
     "scipy",
     "sqlalchemy",
     "starlette",
@@ -117,6 +124,45 @@ HEAVY = [
 
 def test_the_public_names_are_these_and_no_others() -> None:
     assert rb.__all__ == PUBLIC
+
+
+def test_tools_and_the_interpreter_find_the_names_in_the_same_places() -> None:
+    """What type checkers read, and what is imported at the first use of a name, are one list."""
+    checked = next(
+        node for node in ast.parse(Path(rb.__file__).read_text()).body if isinstance(node, ast.If)
+    )
+    assert ast.unparse(checked.test) == "TYPE_CHECKING"
+    read = {
+        f"{line.module}.{alias.name}"
+        for line in checked.body
+        if isinstance(line, ast.ImportFrom)
+        for alias in line.names
+        if alias.asname is None
+    }
+    imported = [f"rainbowdp.{home}.{name}" for home, names in rb._HOMES.items() for name in names]
+    assert sorted(read) == sorted(imported)
+    assert sorted(place.rpartition(".")[2] for place in imported) == sorted(PUBLIC)
+
+
+FRESH = """
+import pickle, sys
+import rainbowdp as rb
+assert set(rb.__all__) <= set(dir(rb)) and "__version__" in dir(rb)
+assert not hasattr(rb, "nothing") and "numpy" not in sys.modules
+assert rb.DP is rb.DP and "DP" in vars(rb) and "rainbowdp.mechanisms" not in sys.modules
+assert pickle.loads(pickle.dumps(rb.DP(1))) == rb.DP(1)
+from rainbowdp import *
+assert all(name in globals() for name in rb.__all__)
+"""
+
+
+def test_names_are_found_listed_and_kept_at_their_first_use() -> None:
+    subprocess.run([sys.executable, "-c", FRESH], check=True)
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name[0].isupper()])
+def test_a_class_is_pickled_by_the_module_that_has_it(name: str) -> None:
+    assert pickle.loads(pickle.dumps(getattr(rb, name))) is getattr(rb, name)
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -11,70 +11,70 @@ another answer allows.
 (0.9011, True)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rainbowdp.answering.ask import Release, ask
-from rainbowdp.answering.best import best, by_kind
-from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.answering.worlds import optimal, proximity
-from rainbowdp.baselines import (
-    Baseline,
-    exponential,
-    inverse_sensitivity,
-    permute_and_flip,
-    pooled_permute_and_flip,
-    printed_operator,
-    propose_test_release,
-    randomized_response,
-    report_noisy_max,
-)
-from rainbowdp.comparison import Comparison, compare
-from rainbowdp.deployment import Deployment, deploy
-from rainbowdp.errors import (
-    BudgetExceeded,
-    InvalidBoundary,
-    InvalidDistribution,
-    InvalidFile,
-    InvalidGraph,
-    InvalidGuarantee,
-    InvalidMechanism,
-    InvalidQuestion,
-    InvalidRainbow,
-    LedgerError,
-    MissingExtra,
-    NotAMorphism,
-    NotApplicable,
-    RainbowError,
-    UnknownDataset,
-    UnreadableTable,
-)
-from rainbowdp.exact.check import Check
-from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.graphs.edges import Edges
-from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.morphisms import Morphism, boundary_morphism
-from rainbowdp.graphs.rainbows import Utility
-from rainbowdp.graphs.readers.edges import read_graph
-from rainbowdp.graphs.readers.nodes import read_labels, read_rainbows
-from rainbowdp.graphs.sites import NearestSites, nearest_sites
-from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.gaussian import GaussianDP
-from rainbowdp.guarantees.trade_off import TradeOff
-from rainbowdp.mechanisms.boundary import BoundaryCondition
-from rainbowdp.mechanisms.continuous import Continuous
-from rainbowdp.mechanisms.design import Design, design
-from rainbowdp.mechanisms.lifted.lifted import Lifted, fixed_point, lifted
-from rainbowdp.mechanisms.mechanism import Mechanism, dominates, relate
-from rainbowdp.mechanisms.optimal import optimal_line
-from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
-from rainbowdp.mechanisms.unrestricted.program import Programmed, program
-from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
-from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
-from rainbowdp.rules.files import load
-from rainbowdp.tables import Look, SQLTable, TextFile, look
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what type checkers and editors read
+    from rainbowdp.answering.ask import Release, ask
+    from rainbowdp.answering.best import best, by_kind
+    from rainbowdp.answering.mechanism import QuestionMechanism
+    from rainbowdp.answering.worlds import optimal, proximity
+    from rainbowdp.baselines import (
+        Baseline,
+        exponential,
+        inverse_sensitivity,
+        permute_and_flip,
+        pooled_permute_and_flip,
+        printed_operator,
+        propose_test_release,
+        randomized_response,
+        report_noisy_max,
+    )
+    from rainbowdp.comparison import Comparison, compare
+    from rainbowdp.deployment import Deployment, deploy
+    from rainbowdp.errors import (
+        BudgetExceeded,
+        InvalidBoundary,
+        InvalidDistribution,
+        InvalidFile,
+        InvalidGraph,
+        InvalidGuarantee,
+        InvalidMechanism,
+        InvalidQuestion,
+        InvalidRainbow,
+        LedgerError,
+        MissingExtra,
+        NotAMorphism,
+        NotApplicable,
+        RainbowError,
+        UnknownDataset,
+        UnreadableTable,
+    )
+    from rainbowdp.exact.check import Check
+    from rainbowdp.exact.mechanism import ExactMechanism
+    from rainbowdp.graphs.edges import Edges
+    from rainbowdp.graphs.graph import RainbowGraph
+    from rainbowdp.graphs.morphisms import Morphism, boundary_morphism
+    from rainbowdp.graphs.rainbows import Utility
+    from rainbowdp.graphs.readers.edges import read_graph
+    from rainbowdp.graphs.readers.nodes import read_labels, read_rainbows
+    from rainbowdp.graphs.sites import NearestSites, nearest_sites
+    from rainbowdp.guarantees.dp import DP
+    from rainbowdp.guarantees.gaussian import GaussianDP
+    from rainbowdp.guarantees.trade_off import TradeOff
     from rainbowdp.ledger import Ledger
+    from rainbowdp.mechanisms.boundary import BoundaryCondition
+    from rainbowdp.mechanisms.continuous import Continuous
+    from rainbowdp.mechanisms.design import Design, design
+    from rainbowdp.mechanisms.lifted.lifted import Lifted, fixed_point, lifted
+    from rainbowdp.mechanisms.mechanism import Mechanism, dominates, relate
+    from rainbowdp.mechanisms.optimal import optimal_line
+    from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
+    from rainbowdp.mechanisms.unrestricted.program import Programmed, program
+    from rainbowdp.questions import Custom, Quantile, Threshold, Winner, refute
+    from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
+    from rainbowdp.rules.files import load
+    from rainbowdp.tables import Look, SQLTable, TextFile, look
 
 __version__ = "0.1.0"
 
@@ -161,11 +161,81 @@ __all__ = [
     "report_noisy_max",
 ]
 
+# The same names by their modules, each of which is imported when one of its names is first used:
+# nobody waits for what they do not use.
+_HOMES: dict[str, tuple[str, ...]] = {
+    "answering.ask": ("Release", "ask"),
+    "answering.best": ("best", "by_kind"),
+    "answering.mechanism": ("QuestionMechanism",),
+    "answering.worlds": ("optimal", "proximity"),
+    "baselines": (
+        "Baseline",
+        "exponential",
+        "inverse_sensitivity",
+        "permute_and_flip",
+        "pooled_permute_and_flip",
+        "printed_operator",
+        "propose_test_release",
+        "randomized_response",
+        "report_noisy_max",
+    ),
+    "comparison": ("Comparison", "compare"),
+    "deployment": ("Deployment", "deploy"),
+    "errors": (
+        "BudgetExceeded",
+        "InvalidBoundary",
+        "InvalidDistribution",
+        "InvalidFile",
+        "InvalidGraph",
+        "InvalidGuarantee",
+        "InvalidMechanism",
+        "InvalidQuestion",
+        "InvalidRainbow",
+        "LedgerError",
+        "MissingExtra",
+        "NotAMorphism",
+        "NotApplicable",
+        "RainbowError",
+        "UnknownDataset",
+        "UnreadableTable",
+    ),
+    "exact.check": ("Check",),
+    "exact.mechanism": ("ExactMechanism",),
+    "graphs.edges": ("Edges",),
+    "graphs.graph": ("RainbowGraph",),
+    "graphs.morphisms": ("Morphism", "boundary_morphism"),
+    "graphs.rainbows": ("Utility",),
+    "graphs.readers.edges": ("read_graph",),
+    "graphs.readers.nodes": ("read_labels", "read_rainbows"),
+    "graphs.sites": ("NearestSites", "nearest_sites"),
+    "guarantees.dp": ("DP",),
+    "guarantees.gaussian": ("GaussianDP",),
+    "guarantees.trade_off": ("TradeOff",),
+    "ledger": ("Ledger",),
+    "mechanisms.boundary": ("BoundaryCondition",),
+    "mechanisms.continuous": ("Continuous",),
+    "mechanisms.design": ("Design", "design"),
+    "mechanisms.lifted.lifted": ("Lifted", "fixed_point", "lifted"),
+    "mechanisms.mechanism": ("Mechanism", "dominates", "relate"),
+    "mechanisms.optimal": ("optimal_line",),
+    "mechanisms.unrestricted.existence": ("Existence", "optimum"),
+    "mechanisms.unrestricted.program": ("Programmed", "program"),
+    "questions": ("Custom", "Quantile", "Threshold", "Winner", "refute"),
+    "questions.relations": ("Neighbors", "PersonRule", "Ties"),
+    "rules.files": ("load",),
+    "tables": ("Look", "SQLTable", "TextFile", "look"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
 
 def __getattr__(name: str) -> Any:
-    """Find ``Ledger`` at its first use: it brings SQLAlchemy, which few need to look at rows."""
-    if name == "Ledger":
-        from rainbowdp.ledger import Ledger
+    """Find a public name at its first use."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
 
-        return Ledger
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -27,7 +26,7 @@ from rainbowdp.exact.steps import BITS
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.questions import Question, limited
 from rainbowdp.rules import family
-from rainbowdp.rules.homogeneous.rule import Homogeneous
+from rainbowdp.rules.homogeneous.rule import OneLadder
 from reference import Point
 
 TOTAL = 1 << BITS
@@ -345,8 +344,8 @@ def test_the_data_is_read_after_the_rows_are_made() -> None:
     """Rows are made without a table; a table only points at one of them."""
     mechanism = homogeneous(rb.Winner(["a", "b", "c"]), rb.DP("0.5"))
     rule = mechanism.exact().rule
-    assert isinstance(rule, Homogeneous)
-    rows = set(itertools.chain.from_iterable(rule.rows.values()))
+    assert isinstance(rule, OneLadder)
+    rows = {row for a, b in rule.ladder for row in ((a, b, b), (b, a, b), (b, b, a))}
     for counts in reference.histograms(3, 6):
         table = dict(zip("abc", counts, strict=True))
         assert mechanism.exact().at(table).weights in rows

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import shlex
 import subprocess
@@ -11,13 +12,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 import rainbowdp as rb
 from rainbowdp.cli import app
+from rainbowdp.cli.commands import COMMANDS
 from rainbowdp.paper import reproduce
 
 SLOW = ["duckdb", "matplotlib", "numba", "pydantic", "scipy", "sqlalchemy", "starlette"]
+OURS = ["numpy", "flint", "rainbowdp.cli.output", "rainbowdp.guarantees", "rainbowdp.questions"]
 
 
 def test_version() -> None:
@@ -27,9 +31,10 @@ def test_version() -> None:
 
 @pytest.mark.parametrize("command", ["", "ask winner", "ledger", "reproduce", "studio"])
 def test_help_waits_for_nothing_heavy(command: str) -> None:
+    heavy = SLOW if command else [*SLOW, *OURS]
     script = (
         "import sys, atexit\n"
-        f"atexit.register(lambda: print([m for m in {SLOW!r} if m in sys.modules]))\n"
+        f"atexit.register(lambda: print([m for m in {heavy!r} if m in sys.modules]))\n"
         "from rainbowdp.cli import main\n"
         "main()"
     )
@@ -39,6 +44,18 @@ def test_help_waits_for_nothing_heavy(command: str) -> None:
     )
     assert f"Usage: rainbow {command}".strip() in run.stdout.replace("-c", "rainbow")
     assert run.stdout.endswith("[]\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_by_the_first_sentence_of_its_help(name: str) -> None:
+    command = COMMANDS[name]()
+    own = command.info.help if isinstance(command, typer.Typer) else inspect.getdoc(command)
+    assert isinstance(own, str)
+    assert inspect.getdoc(COMMANDS[name]) == own.partition("\n\n")[0]
+    shown = " ".join(run("--help").output.replace("│", " ").split())
+    assert f"{name} {own.partition('.')[0]}." in shown
+    usage = run(name, "--help").output.split()
+    assert usage[1:3] == ["root", name] or usage[1:3] == ["rainbow", name]
 
 
 def test_reproduce_prints_every_claim() -> None:
@@ -196,7 +213,7 @@ BAD: list[tuple[list[str], str]] = [
     ([*WINNER, "--epsilon", "1"], "Missing option '--among'. See: rainbow ask winner --help"),
     ([*WINNER, *AMONG, "--epsilon"], "requires an argument. See: rainbow"),
     ([*WINNER, *AMONG, "--colour", "1"], "No such option: --colour"),
-    (["asks"], "No such command 'asks'"),
+    (["asks"], "No such command 'asks'. Did you mean 'ask'? See: rainbow --help"),
     ([*WINNER, *AMONG, "--epsilon", "0", "--no-ledger"], "use a larger epsilon"),
     ([*WINNER, *AMONG, "--epsilon", "-1", "--no-ledger"], "epsilon=-1"),
     ([*WINNER, "--among", "Dole,Dole", "--epsilon", "1", "--no-ledger"], "'Dole' twice"),

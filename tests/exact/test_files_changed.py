@@ -61,13 +61,10 @@ def test_a_changed_row_is_proved_again(kind: str, tmp_path: Path) -> None:
 
 def test_the_best_row_with_one_unit_moved_is_refused(tmp_path: Path) -> None:
     content = contents("homogeneous")
-    for region in content["regions"]:
-        region["rows"] = region["rows"][:1]
+    content["ladder"] = content["ladder"][:1]
     assert load(write(content, tmp_path / "m.json")).proof.pairs == 3
-    for number, region in enumerate(content["regions"]):
-        region["rows"][0] = [
-            w + 2 if v == number else w - 1 for v, w in enumerate(region["rows"][0])
-        ]
+    first, other = content["ladder"][0]
+    content["ladder"] = [[first + 2, other - 1]]
     with pytest.raises(rb.InvalidFile):
         load(write(content, tmp_path / "m.json"))
 

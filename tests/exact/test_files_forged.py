@@ -77,6 +77,68 @@ def a_triple(content: Content) -> None:
     content["touching"][0] = [0, 1, 2]
 
 
+def one_unit_from_each_rival(content: Content) -> None:
+    first, other = content["ladder"][0]
+    content["ladder"][0] = [first + 2, other - 1]
+
+
+def sure_at_once(content: Content) -> None:
+    content["ladder"] = [[TOTAL, 0]]
+
+
+def sure_from_the_second_depth_on(content: Content) -> None:
+    content["ladder"][1:] = [[TOTAL, 0]]
+
+
+def a_depth_left_out(content: Content) -> None:
+    del content["ladder"][1]
+
+
+def depths_upside_down(content: Content) -> None:
+    content["ladder"] = content["ladder"][:2] + content["ladder"][5:1:-1]
+
+
+def rivals_that_say_nothing(content: Content) -> None:
+    """Rows of one total only if a rival counts once."""
+    content["ladder"] = [[TOTAL - other, other] for _, other in content["ladder"]]
+
+
+def another_total_below(content: Content) -> None:
+    content["ladder"] = [*content["ladder"][:3], *([2 * a, 2 * b] for a, b in content["ladder"])]
+
+
+def less_than_nothing(content: Content) -> None:
+    content["ladder"] = [[3 * TOTAL, -TOTAL]]
+
+
+def weights_that_are_true(content: Content) -> None:
+    content["ladder"] = [[True, True]]
+
+
+def a_rival_that_is_true(content: Content) -> None:
+    content["ladder"] = [[1, True]]
+
+
+def weights_that_are_floats(content: Content) -> None:
+    content["ladder"] = [[1.0, 1.0]]
+
+
+def no_weight_at_all(content: Content) -> None:
+    content["ladder"] = [[0, 0]]
+
+
+def no_depth(content: Content) -> None:
+    content["ladder"] = []
+
+
+def three_weights(content: Content) -> None:
+    content["ladder"] = [[*pair, 0] for pair in content["ladder"]]
+
+
+def a_ladder_and_regions(content: Content) -> None:
+    content |= {"regions": [], "touching": []}
+
+
 def other_neighbors(content: Content) -> None:
     content["neighbors"] = "added or removed"
 
@@ -239,10 +301,30 @@ ON_LADDERS = [
 ]
 
 
+ON_ONE_LADDER = [
+    one_unit_from_each_rival,
+    sure_at_once,
+    sure_from_the_second_depth_on,
+    a_depth_left_out,
+    depths_upside_down,
+    rivals_that_say_nothing,
+    another_total_below,
+    less_than_nothing,
+    weights_that_are_true,
+    a_rival_that_is_true,
+    weights_that_are_floats,
+    no_weight_at_all,
+    no_depth,
+    three_weights,
+    a_ladder_and_regions,
+]
+
+
 @pytest.mark.parametrize(
     ("kind", "attack"),
     [
-        *(("homogeneous", attack) for attack in [*ON_LADDERS, *ON_BOTH]),
+        *(("homogeneous", attack) for attack in [*ON_ONE_LADDER, *ON_BOTH]),
+        *(("boundary", attack) for attack in [*ON_LADDERS, *ON_BOTH]),
         *(("proximity", attack) for attack in ON_BOTH),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__,

@@ -35,10 +35,10 @@ from rainbowdp.exact.steps import (
     ladder,
     on_grid,
     repaired,
-    symmetric_row,
+    symmetric_pair,
 )
 from rainbowdp.guarantees.polygons import safe_curve
-from rainbowdp.rules.homogeneous.rule import Homogeneous
+from rainbowdp.rules.homogeneous.rule import Homogeneous, OneLadder
 from rainbowdp.rules.proximity.rule import Proximity
 
 TOTAL = 1 << BITS
@@ -124,10 +124,12 @@ def test_a_ladder_is_never_longer_than_the_longest(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_ladder_to_the_end_says_the_first_answer() -> None:
-    rows = ladder(safe_curve(rb.DP(1)), symmetric_row(safe_curve(rb.DP(1)), 3))
+    first, other = symmetric_pair(rb.DP(1), 3)
+    rows = ladder(safe_curve(rb.DP(1)), (first, other, other))
     assert rows[-1] == exact_step(safe_curve(rb.DP(1)), rows[-1])
     assert rows[-1][0] >= TOTAL - 6
-    certain = ladder(safe_curve(rb.DP(1, "1e-3")), symmetric_row(safe_curve(rb.DP(1, "1e-3")), 3))
+    first, other = symmetric_pair(rb.DP(1, "1e-3"), 3)
+    certain = ladder(safe_curve(rb.DP(1, "1e-3")), (first, other, other))
     assert certain[-1] == (TOTAL, 0, 0)
 
 
@@ -136,23 +138,18 @@ def test_a_ladder_to_the_end_says_the_first_answer() -> None:
 
 @given(
     strategies.rational_curves(),
-    st.integers(1, 6),
+    st.integers(2, 6),
     st.one_of(st.just(TOTAL), st.integers(1, 60), st.integers(10**6, 10**9)),
 )
 @settings(max_examples=200, deadline=None)
 def test_symmetric_rows_are_close_and_the_best_that_are(
     curve: rb.TradeOff, answers: int, total: int
 ) -> None:
-    row = symmetric_row(curve, answers, total)
+    first, share = symmetric_pair(curve, answers, total)
+    row = (first, *[share] * (answers - 1))
     assert sum(row) == total
-    assert len(row) == answers
-    assert all(type(weight) is int for weight in row)
-    if answers == 1:
-        assert row == (total,)
-        return
-    share = row[1]
-    assert set(row[1:]) == {share}
-    assert 0 <= share <= row[0]
+    assert type(first) is int
+    assert 0 <= share <= first
     lines = [line for line in reference.polygon_lines(curve.knots) if line[0] >= 1]
 
     def swapped(a: int, b: int) -> Fraction:
@@ -522,7 +519,7 @@ def test_no_float_is_seen_on_the_way_of_a_release(ratio: Fraction) -> None:
     assert found == []
     two = rb.best(rb.Winner(["a", "b"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: two.release({"a": 10, "b": 7}))
-    assert {"ExactMechanism.release", "Homogeneous.weights", "ExactRow.draw"} <= seen
+    assert {"ExactMechanism.release", "OneLadder.weights", "ExactRow.draw"} <= seen
     assert found == []
 
 
@@ -534,7 +531,7 @@ def test_the_tracer_sees_floats() -> None:
 
 @pytest.mark.parametrize(
     "function",
-    [ExactRow.draw, ExactMechanism.at, Proximity.weights],
+    [ExactRow.draw, ExactMechanism.at, OneLadder.weights, Proximity.weights],
 )
 def test_no_float_is_written_on_the_way_of_a_release(function: Any) -> None:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))

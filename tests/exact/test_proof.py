@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.exact.steps import symmetric_row
+from rainbowdp.exact.steps import symmetric_pair
 from rainbowdp.guarantees.closeness import (
     check_rows,
     exp_below,
@@ -22,7 +22,7 @@ from rainbowdp.guarantees.closeness import (
     lines_of,
     promise_of,
 )
-from rainbowdp.guarantees.polygons import ratio_below, safe_curve
+from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.rules.homogeneous.proof import prove_ladders
 from rainbowdp.rules.proximity.build import proximity_holds, proximity_weights
 from rainbowdp.rules.proximity.proof import prove_margins
@@ -127,8 +127,8 @@ def test_one_unit_too_many_is_found() -> None:
 @given(exact_guarantees, st.integers(2, 5), st.integers(10**3, TOTAL))
 @settings(max_examples=150, deadline=None)
 def test_one_unit_less_for_each_loser_is_found(guarantee: Any, answers: int, total: int) -> None:
-    curve = safe_curve(guarantee)
-    first, share, *rest = symmetric_row(curve, answers, total)
+    first, share = symmetric_pair(guarantee, answers, total)
+    rest = [share] * (answers - 2)
     promise = promise_of(guarantee, total)
     if first - share >= answers:  # else the best row is uniform up to units
         one, other = (first, share, *rest), (share, first, *rest)
@@ -198,7 +198,8 @@ def test_what_the_balls_leave_open_is_refused(
     promise = promise_of(rb.GaussianDP(1), TOTAL)
     assert first_violation(promise, row, best) is None
     assert first_violation(promise, row, more) is not None
-    monkeypatch.setattr("rainbowdp.guarantees.closeness.BITS", -50)
+    for name in ("BITS", "FEW_BITS"):
+        monkeypatch.setattr(f"rainbowdp.guarantees.closeness.{name}", -50)
     assert first_violation(promise, row, best) is not None
     assert first_violation(promise, row, more) is not None
 
@@ -235,11 +236,10 @@ def test_a_gaussian_proof_looks_at_rows_of_any_total() -> None:
 
 def test_the_builders_rows_pass_for_a_gaussian() -> None:
     promise = promise_of(rb.GaussianDP("1.5"), TOTAL)
-    row = symmetric_row(safe_curve(rb.GaussianDP("1.5")), 3)
-    assert first_violation(promise, row, (row[1], row[0], row[2])) is None
-    share = TOTAL // 500
-    surer = (row[0] + 2 * share, row[1] - share, row[2] - share)
-    assert first_violation(promise, surer, (surer[1], surer[0], surer[2]))
+    first, share = symmetric_pair(rb.GaussianDP("1.5"), 3)
+    assert first_violation(promise, (first, share, share), (share, first, share)) is None
+    surer, less = first + 2, share - 1
+    assert first_violation(promise, (surer, less, less), (less, surer, less))
 
 
 def test_delta_one_promises_nothing() -> None:

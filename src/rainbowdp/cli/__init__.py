@@ -13,33 +13,20 @@ from typing import Annotated
 import typer
 
 from rainbowdp.cli import interrupts
-from rainbowdp.cli.ask import asking
-from rainbowdp.cli.check import check
-from rainbowdp.cli.compare import compare
-from rainbowdp.cli.design import design
-from rainbowdp.cli.ledger import ledgers
-from rainbowdp.cli.look import look
-from rainbowdp.cli.reproduce import reproduce
-from rainbowdp.cli.running import CODES, EXIT_CODES, Group, ending_of, tell
-from rainbowdp.cli.studio import studio
+from rainbowdp.cli.commands import COMMANDS, Commands
+from rainbowdp.cli.running import CODES, EXIT_CODES, ending_of, tell
 
 app = typer.Typer(
     name="rainbow",
-    cls=Group,
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     add_completion=False,
     pretty_exceptions_enable=False,
     epilog=EXIT_CODES,
 )
-app.add_typer(asking, name="ask")
-app.add_typer(ledgers, name="ledger")
-app.command()(look)
-app.command()(check)
-app.command()(compare)
-app.command()(design)
-app.command()(reproduce)
-app.command()(studio)
+for command in COMMANDS.values():
+    app.command()(command)
 
 
 def _version(wanted: bool) -> None:

@@ -157,7 +157,8 @@ def _usage(error: Any) -> str:
     text = " ".join(str(error.format_message()).split()) or "A command is missing"
     context = getattr(error, "ctx", None)
     where = "rainbow" if context is None else context.command_path
-    return f"{text.rstrip('.')}. See: {where} --help"
+    end = "" if text.endswith("?") else "."
+    return f"{text.rstrip('.')}{end} See: {where} --help"
 
 
 def _one_line(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Rainbow, Weights
 from rainbowdp.errors import InvalidMechanism
@@ -94,7 +94,7 @@ class Rule(ABC):
 
     @classmethod
     @abstractmethod
-    def restore(cls, content: Mapping[str, Any]) -> Self:
+    def restore(cls, content: Mapping[str, Any]) -> Rule:
         """The rule that ``describe`` described."""
 
     def outline(self, answers: tuple[Answer, ...]) -> Outline | None:

@@ -19,6 +19,8 @@ from rainbowdp.aliases import Answer, Label, Rainbow, Weights
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism
 from rainbowdp.guarantees.closeness import first_violation, promise_of
 from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.gaussian import GaussianDP, allowed_weight
+from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.guarantees.trade_off import TradeOff
 
 BITS = 64  # the total weight of a row is 2**BITS
@@ -80,19 +82,51 @@ def ladder(
     return tuple(rows)
 
 
-def symmetric_row(curve: TradeOff, answers: int, total: int = 1 << BITS) -> Weights:
-    """The row (a, b, …, b) with the largest a such that two of them may stand on neighbors."""
-    others = answers - 1
-    if others == 0:
-        return (total,)
-    share = 0
-    for (x0, y0), (x1, y1) in zip(curve.knots, curve.knots[1:], strict=False):
-        slope = (y0 - y1) / (x1 - x0)
-        rise = 1 - y0 - slope * x0
-        least = total * (1 - rise) / (slope + others)
-        share = max(share, -(-least.numerator // least.denominator))
-    share = min(share, total // answers)
-    return (total - others * share, *[share] * others)
+def symmetric_pair(guarantee: Guarantee, answers: int, total: int = 1 << BITS) -> tuple[int, int]:
+    """The row (a, b, …, b) with the largest a such that two of them may stand on neighbors.
+
+    One answer then has a beside b, another b beside a, and all others have b beside b.
+    """
+    reach, others = _reach(guarantee, total), answers - 1
+    low, share = 0, total // answers
+    while low < share:
+        middle = (low + share) // 2
+        if total - others * middle <= reach(middle):
+            share = middle
+        else:
+            low = middle + 1
+    return total - others * share, share
+
+
+def alike_ladder(
+    guarantee: Guarantee, answers: int, total: int = 1 << BITS
+) -> tuple[tuple[int, int], ...]:
+    """The rows (a, b, …, b) from the symmetric one inwards, as pairs: the largest a at each depth.
+
+    Two such rows are as close as two answers with a and 1 − a, since all others have one ratio.
+    """
+    reach, others = _reach(guarantee, total), answers - 1
+    pairs = [symmetric_pair(guarantee, answers, total)]
+    while len(pairs) < LONGEST:
+        first, other = pairs[-1]
+        share = -((reach(first) - total) // others)
+        if share == other:
+            break
+        pairs.append((total - others * share, share))
+    return tuple(pairs)
+
+
+def _reach(guarantee: Guarantee, total: int) -> Callable[[int], int]:
+    """The largest weight that the guarantee allows one answer beside a given one."""
+    if isinstance(guarantee, GaussianDP):
+        return lambda weight: allowed_weight(guarantee.exact_mu, weight, total)
+    curve = safe_curve(guarantee)
+
+    def reach(weight: int) -> int:
+        mass, unit = _allowed(curve, weight, total)
+        return mass // unit
+
+    return reach
 
 
 def on_grid(row: Sequence[Fraction], total: int = 1 << BITS) -> Weights:

@@ -17,13 +17,14 @@ from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.dp import UNDERFLOW, Guarantee
 from rainbowdp.guarantees.growth import ACCURACY
-from rainbowdp.numeric.quantity import Number, ball, exact, refine
+from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision, refine
 
 if TYPE_CHECKING:
     from flint import arb
 
 LARGEST_MU = 30  # beyond it a float cannot tell the tails that privacy compares
 _FAR = 1e6  # standard deviations: nothing a float holds is left out there
+_SPARE_BITS = 16  # beyond those of a weight: what rounding costs is less than a unit
 Cut: TypeAlias = Fraction | float | None  # a prefix sum; None and infinity are the ends, 0 and 1
 
 
@@ -186,3 +187,16 @@ def _upper_tail(cut: Cut, shift: arb) -> arb:
 def lower_tail(z: arb) -> arb:
     """Φ(z) as a ball of the current precision."""
     return (-z / ball(Fraction(2)).sqrt()).erfc() / 2
+
+
+def allowed_weight(mu: Fraction, weight: int, total: int) -> int:
+    """The largest weight beside ``weight``, both of ``total``: φ rounded down, never up.
+
+    >>> allowed_weight(Fraction(1), 1, 4), allowed_weight(Fraction(0), 1, 4)
+    (2, 1)
+    """
+    if not 0 < weight < total:
+        return weight
+    with precision(total.bit_length() + _SPARE_BITS):
+        tail = _upper_tail(Fraction(weight, total), ball(mu)) * total
+        return max(weight, total - math.ceil(dyadic(tail.upper())))

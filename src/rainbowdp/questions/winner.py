@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ class Winner(CountQuestion):
 
     The margin of an answer is the least number of records that must change before it wins. Its
     closed forms, for both neighbor relations, are proved in ``docs/theory.md`` (The margins of a
-    vote). Cost: O(q log q log n) for all q answers together and n records.
+    vote). Cost: O(q log q) for all q answers together.
 
     Parameters
     ----------
@@ -83,32 +83,36 @@ class Winner(CountQuestion):
 
 
 def _substituted(counts: Sequence[int]) -> list[int]:
-    """The margin of every answer but the winner, by bisection over the number of substitutions t.
+    """The margin of every answer but the winner, in closed form (``docs/theory.md``).
 
-    The sum is taken over sorted counts: Σ_i max(0, n_i − x) + #{i before v: n_i ≥ x} with x = n_v +
-    t, to which v itself adds nothing.
+    v wins with x records where h(x) − c_v(x) ≥ n_v: h(x) = x − Σ_i max(0, n_i − x), and c_v(x) is
+    the number of answers before v with at least x. The least such x is the least x with h(x) ≥ n_v,
+    or the next.
     """
     ordered = sorted(counts)
-    below = [0, *accumulate(ordered)]
+    size, highest = len(ordered), ordered[-1]
+    above = list(accumulate(reversed(ordered)))[::-1]
+    heights = [(size - j + 1) * n - above[j] for j, n in enumerate(ordered)]  # h of each count
+    least, _ = _reached(ordered[0], heights, above)  # no x is smaller
     earlier: list[int] = []
     distances = []
     for own in counts:
-
-        def surplus(x: int, earlier: list[int] = earlier) -> int:
-            first = bisect_right(ordered, x)
-            above = below[-1] - below[first] - (len(ordered) - first) * x
-            return above + len(earlier) - bisect_left(earlier, x)
-
-        low, high = 1, max(1, ordered[-1] + 1 - own)
-        while low < high:
-            middle = (low + high) // 2
-            if surplus(own + middle) <= middle:
-                high = middle
-            else:
-                low = middle + 1
-        distances.append(low)
-        insort(earlier, own)
+        if own == highest:
+            distances.append(1)
+        else:
+            x, spare = _reached(own, heights, above)
+            distances.append(x - own + (len(earlier) - bisect_left(earlier, x) > spare))
+        if own >= least:
+            insort(earlier, own)
     return distances
+
+
+def _reached(own: int, heights: Sequence[int], above: Sequence[int]) -> tuple[int, int]:
+    """The least x with h(x) ≥ own, and by how much; h is linear between two counts."""
+    place = bisect_left(heights, own)
+    slope = len(heights) - place + 1
+    x = -(-(own + above[place]) // slope)
+    return x, slope * x - above[place] - own
 
 
 def _added_or_removed(counts: Sequence[int]) -> list[int]:

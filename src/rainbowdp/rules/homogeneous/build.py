@@ -12,20 +12,28 @@ import numpy as np
 
 from rainbowdp.aliases import Answer, Floats, Integers
 from rainbowdp.exact.rule import Family, Progress, Rule
-from rainbowdp.exact.steps import BITS, LONGEST, in_answer_order, ladder, repaired, symmetric_row
+from rainbowdp.exact.steps import (
+    BITS,
+    LONGEST,
+    alike_ladder,
+    in_answer_order,
+    ladder,
+    repaired,
+    symmetric_pair,
+)
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.numeric.quantity import exact_distribution
 from rainbowdp.questions import Question
-from rainbowdp.rules.homogeneous.rule import Homogeneous
+from rainbowdp.rules.homogeneous.rule import Homogeneous, OneLadder
 
 
 @dataclass(frozen=True)
 class HomogeneousFamily(Family):
     """The optimum for one boundary row: the true answer first, the others as they are listed.
 
-    Without a ``boundary`` it is the symmetric row with the largest chance of the true answer.
+    Without a ``boundary`` it is the symmetric row with the largest chance of the true answer, which
+    grows as fast as it can; all others stay alike.
     """
 
     kind: ClassVar[str] = "homogeneous"
@@ -59,11 +67,14 @@ class HomogeneousFamily(Family):
         rivals = margins.copy()
         rivals[places, truth] = np.inf
         depths = np.minimum(rivals.min(axis=1) - 1, LONGEST - 1)
-        start = self.boundary or tuple(
-            Fraction(weight, 1 << BITS) for weight in symmetric_row(safe_curve(guarantee), size)
-        )
-        ends = np.array([float(end) for end in itertools.accumulate(start)])
         distinct, which = np.unique(depths, return_inverse=True)
+        if self.boundary is None:
+            first, _ = symmetric_pair(guarantee, size)
+            grown = np.asarray(guarantee.grow(first / (1 << BITS), distinct))[which]
+            rows = np.repeat((1 - grown[:, None]) / (size - 1), size, axis=1)
+            rows[places, truth] = grown
+            return rows
+        ends = np.array([float(end) for end in itertools.accumulate(self.boundary)])
         grown = np.diff(guarantee.grow(ends[None, :], distinct[:, None]), axis=1, prepend=0.0)
         rows = np.empty_like(margins)
         for answer in range(size):  # the true answer first, the others as they are listed
@@ -72,10 +83,9 @@ class HomogeneousFamily(Family):
         return rows
 
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
-        """With two answers nothing has a better worst case; a polygon inside a curve loses some."""
+        """With two answers nothing has a better worst case."""
         if len(question.answers) == 2 and self.boundary is None:
-            curved = isinstance(guarantee, GaussianDP)
-            return f"{'within 0.3 % of ' if curved else ''}optimal for two answers"
+            return "optimal for two answers"
         return "optimal for its boundary row"
 
     def options(self) -> dict[str, Any]:
@@ -84,20 +94,16 @@ class HomogeneousFamily(Family):
 
     def build(
         self, question: Question, guarantee: Guarantee, progress: Progress | None = None
-    ) -> tuple[Homogeneous, Fraction]:
-        """A ladder for each answer, grown until a step changes nothing."""
+    ) -> tuple[Rule, Fraction]:
+        """A ladder for all answers, or with a boundary one for each, until nothing changes."""
         answers = question.answers
         if len(answers) == 1:
             return Homogeneous({}, {answers[0]: answers[0]}, ()), Fraction(0)
+        if self.boundary is None:
+            return OneLadder(alike_ladder(guarantee, len(answers))), Fraction(0)
         curve = safe_curve(guarantee)
         orders = {a: (a, *(b for b in answers if b != a)) for a in answers}
         touching = tuple(itertools.combinations(answers, 2))
-        if self.boundary is None:
-            rows = ladder(curve, symmetric_row(curve, len(answers)))
-            found = {
-                a: tuple(in_answer_order(row, orders[a], answers) for row in rows) for a in answers
-            }
-            return Homogeneous(found, {}, touching), Fraction(0)
         heads: dict[Answer, Any] = {
             a: in_answer_order(self.boundary, orders[a], answers) for a in answers
         }

@@ -1,4 +1,10 @@
-"""Proving ladders: every row is close to the next deeper one, and so are touching first rows."""
+"""Proving ladders: every row is close to the next deeper one, and so are touching first rows.
+
+Where all answers of a question share one ladder (a, b, …, b), every pair of rows is one of a few up
+to the order of the answers, which closeness does not depend on: a row and the next deeper one, and
+two first rows with their a in different places. Answers with the same two weights count together as
+one: n·max(0, P − α·Q) is max(0, n·P − α·n·Q), and a polygon has no corner between equal ratios.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +12,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rainbowdp.aliases import Label, Weights
+from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.guarantees.closeness import check_rows, demand, promise_of
 from rainbowdp.guarantees.dp import Guarantee
@@ -27,6 +34,23 @@ def prove_ladders(
         if shape not in seen:
             demand(promise, one, other, where)
             seen.add(shape)
+    return Check.proved(guarantee, pairs, f"{pairs} pairs of rows with total weight {total}")
+
+
+def prove_alike(guarantee: Guarantee, answers: int, ladder: Sequence[tuple[int, int]]) -> Check:
+    """Pairs (a, b) by depth: the true answer has a, every other b, and any two answers touch."""
+    others = answers - 1
+    if any(type(other) is not int for _, other in ladder):  # some others become one when multiplied
+        raise InvalidMechanism("weights must be integers from 0, got others")
+    together = [(first, others * other) for first, other in ladder]
+    total = check_rows(together)
+    promise = promise_of(guarantee, total)
+    for depth, (row, deeper) in enumerate(itertools.pairwise(together)):
+        demand(promise, row, deeper, f"every region at depths {depth}, {depth + 1}")
+    first, other = ladder[0]
+    rest = (others - 1) * other
+    demand(promise, (first, other, rest), (other, first, rest), "every two regions")
+    pairs = answers * (len(ladder) - 1) + answers * others // 2
     return Check.proved(guarantee, pairs, f"{pairs} pairs of rows with total weight {total}")
 
 

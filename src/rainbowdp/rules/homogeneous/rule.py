@@ -1,4 +1,4 @@
-"""A row for each region and depth."""
+"""A row for each region and depth; for a question whose answers are alike, one ladder for all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.steps import BITS
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.questions import Question
-from rainbowdp.rules.homogeneous.proof import prove_ladders
+from rainbowdp.rules.homogeneous.proof import prove_alike, prove_ladders
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,7 @@ class Homogeneous(Rule):
 
     def key(self, question: Question, counted: Dataset) -> Key:
         """The true answer, and how deep the dataset lies among those that share it."""
-        margins = question.margins(counted)
-        truth = next(answer for answer, margin in margins.items() if margin == 0)
-        rivals = [margin for answer, margin in margins.items() if answer != truth]
-        return truth, min(rivals) - 1 if rivals else math.inf
+        return _truth_and_depth(question.margins(counted))
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row at ``key``, a pair of region and depth; strict, for a wrong row would leak."""
@@ -106,10 +103,7 @@ class Homogeneous(Rule):
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
-        true = margins.argmin(axis=1)
-        rivals = margins.copy()
-        rivals[np.arange(len(margins)), true] = math.inf
-        depths = rivals.min(axis=1) - 1
+        true, depths = _truths_and_depths(margins)
         found = np.empty(margins.shape)
         for index, answer in enumerate(question.answers):
             table = np.array([[w / sum(row) for w in row] for row in self.rows[answer]])
@@ -143,8 +137,10 @@ class Homogeneous(Rule):
         }
 
     @classmethod
-    def restore(cls, content: Mapping[str, Any]) -> Self:
-        """The rule that ``describe`` described."""
+    def restore(cls, content: Mapping[str, Any]) -> Rule:
+        """The rule that a file of this kind describes: regions, or one ladder for all answers."""
+        if "ladder" in content:
+            return OneLadder.restore(content)
         labels = [name_from_json(region["label"]) for region in content["regions"]]
         if len(set(labels)) != len(labels):
             raise InvalidFile("regions must have different names, got one twice")
@@ -173,6 +169,109 @@ class Homogeneous(Rule):
     def key_at_depth(self, label: Label, depth: float, answers: tuple[Answer, ...]) -> Key:
         """A region and a depth are a key as they are."""
         return label, depth
+
+
+@dataclass(frozen=True)
+class OneLadder(Rule):
+    """One ladder for all answers of a question, every two of which touch; the others are alike.
+
+    The key is a pair of the true answer and the depth, as for ``Homogeneous``, but it takes no more
+    room and no longer proof for ten thousand answers than for two.
+
+    Parameters
+    ----------
+    ladder
+        By depth the weight of the true answer, and that of every other. The last pair is used for
+        all that is deeper.
+
+    """
+
+    kind: ClassVar[str] = "homogeneous"
+
+    ladder: tuple[tuple[int, int], ...]
+
+    def must_fit(
+        self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
+    ) -> None:
+        """Refuse all but a question with rivals: on a graph regions may lie in other ways."""
+        if question is None or len(answers) < 2:
+            raise InvalidMechanism(
+                "one ladder for all answers must have a question with at least two, got none such"
+            )
+        if not self.ladder or any(len(pair) != 2 for pair in self.ladder):
+            raise InvalidMechanism(
+                "a ladder must have two weights at each depth, the true answer's and the others', "
+                "got something else"
+            )
+
+    def prove(
+        self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
+    ) -> Check:
+        """Compare all rows of neighboring depths and of two true answers, exactly."""
+        return prove_alike(guarantee, len(answers), self.ladder)
+
+    def key(self, question: Question, counted: Dataset) -> Key:
+        """The true answer, and how deep the dataset lies among those that share it."""
+        return _truth_and_depth(question.margins(counted))
+
+    def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
+        """The row at ``key``, a pair of answer and depth; strict, for a wrong row would leak."""
+        if not (isinstance(key, tuple) and len(key) == 2 and key[0] in answers):
+            raise NoPlace("a pair (true answer, depth)", key)
+        truth, depth = key
+        if type(depth) is not int or depth < 0:
+            raise NoPlace("a depth from 0", key)
+        first, other = self.ladder[min(depth, len(self.ladder) - 1)]
+        return tuple(first if answer == truth else other for answer in answers)
+
+    def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
+        """The rows of many histograms at once, in floats."""
+        true, depths = _truths_and_depths(margins)
+        first, other = self.ladder[0]
+        total = first + (margins.shape[1] - 1) * other
+        table = np.array([[a / total, b / total] for a, b in self.ladder])
+        pairs = table[np.minimum(depths, len(table) - 1).astype(np.int64)]
+        found = np.repeat(pairs[:, 1:], margins.shape[1], axis=1)
+        found[np.arange(len(margins)), true] = pairs[:, 0]
+        return found
+
+    def chances(self, question: Question, margin: int) -> tuple[float, float]:
+        """All rivals alike, so the least and the most are one."""
+        weights = self.weights((question.answers[0], margin - 1), question.answers)
+        chance = weights[0] / sum(weights)
+        return chance, chance
+
+    def describe(self) -> dict[str, Any]:
+        """The two weights at each depth."""
+        return {"ladder": [list(pair) for pair in self.ladder]}
+
+    @classmethod
+    def restore(cls, content: Mapping[str, Any]) -> Self:
+        """The rule that ``describe`` described."""
+        return cls(tuple((first, other) for first, other in content["ladder"]))
+
+    def outline(self, answers: tuple[Answer, ...]) -> Outline:
+        """The ladder as a line of depths for each answer, all of which touch."""
+        lines = {answer: (_rainbow(answer, (), answers), len(self.ladder)) for answer in answers}
+        return Outline(lines, tuple(combinations(answers, 2)), {})
+
+    def key_at_depth(self, label: Label, depth: float, answers: tuple[Answer, ...]) -> Key:
+        """An answer and a depth are a key as they are."""
+        return label, depth
+
+
+def _truth_and_depth(margins: Mapping[Answer, int]) -> tuple[Answer, float]:
+    truth = next(answer for answer, margin in margins.items() if margin == 0)
+    rivals = [margin for answer, margin in margins.items() if answer != truth]
+    return truth, min(rivals) - 1 if rivals else math.inf
+
+
+def _truths_and_depths(margins: Floats) -> tuple[Integers, Floats]:
+    """The same for many rows of margins, the true answers as places."""
+    true = margins.argmin(axis=1)
+    rivals = margins.copy()
+    rivals[np.arange(len(margins)), true] = math.inf
+    return true, rivals.min(axis=1) - 1
 
 
 def _rainbow(label: Label, ladder: Sequence[Weights], answers: tuple[Answer, ...]) -> Rainbow:
