@@ -479,7 +479,6 @@ def no_less_than(hits: int, draws: int) -> float:
     return 1.0 if hits == draws else float(stats.beta.ppf(1 - 1e-11, hits + 1, draws - hits))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("guarantee", "one", "other"),
     [

@@ -125,16 +125,16 @@ def releases_survive(place: str, answers: Path, count: int) -> None:
         spend(Ledger.open(place))
 
 
-@pytest.mark.slow
-def test_three_hundred_releases_killed_at_random_on_sqlite(tmp_path: Path) -> None:
-    releases_survive(str(tmp_path / "budget.db"), tmp_path / "answers", 300)
+@pytest.mark.parametrize("count", [30, pytest.param(300, marks=pytest.mark.slow)])
+def test_releases_killed_at_random_on_sqlite(tmp_path: Path, count: int) -> None:
+    releases_survive(str(tmp_path / "budget.db"), tmp_path / "answers", count)
 
 
-@pytest.mark.slow
-def test_a_hundred_releases_killed_at_random_on_postgresql(
-    postgres_url: str, tmp_path: Path
+@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.slow)])
+def test_releases_killed_at_random_on_postgresql(
+    postgres_url: str, tmp_path: Path, count: int
 ) -> None:
-    releases_survive(fresh_schema(postgres_url), tmp_path / "answers", 100)
+    releases_survive(fresh_schema(postgres_url), tmp_path / "answers", count)
 
 
 @pytest.mark.slow

@@ -405,13 +405,19 @@ def test_postgresql_types_and_names_of_all_kinds(database: str) -> None:
     assert count(there, Winner(["x", "y"], "{}")) == {"x": 1, "y": 2}
 
 
-@pytest.mark.slow
 def test_spark_counts_as_plain_python(spark: Any, tmp_path: Path) -> None:
     frame = spark.read.parquet(as_parquet_files(ROWS, tmp_path))
-    for question in (TEXTS[0], RANGES[1], RANGES[5], *TYPED[:7]):
+    for question in (TEXTS[0], RANGES[1]):
         assert count(frame, question) == expected(ROWS, question), question
-    for question in (TEXTS[0], RANGES[5]):
-        check_limited(frame, limited(question, 2, "who"), ROWS)
+    check_limited(frame, limited(TEXTS[0], 2, "who"), ROWS)
+
+
+@pytest.mark.slow
+def test_spark_counts_values_of_every_type_as_plain_python(spark: Any, tmp_path: Path) -> None:
+    frame = spark.read.parquet(as_parquet_files(ROWS, tmp_path))
+    for question in (RANGES[5], *TYPED[:7]):
+        assert count(frame, question) == expected(ROWS, question), question
+    check_limited(frame, limited(RANGES[5], 2, "who"), ROWS)
 
 
 RECORDS = st.one_of(
