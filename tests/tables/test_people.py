@@ -261,7 +261,7 @@ def test_hashing_the_place_of_a_person_is_found(monkeypatch: pytest.MonkeyPatch)
         frame_people, "hashed", lambda values, key: np.arange(len(values), dtype=np.uint64)
     )
 
-    def twenty_rounds(make: Callable[[list[Row]], Any]) -> None:
+    def twenty_rounds(make: Make) -> None:
         """The engines put people in an order of their own, so one can miss it by chance."""
         for seed in range(20):
             check_sum_of_people(make, RULES[1], seed)
