@@ -232,10 +232,9 @@ FILES: list[Make] = [as_csv, as_csv_gz, as_tsv]
 
 
 def check(table: Any, questions: list[Any], rows: list[Row] = ROWS) -> None:
-    for question in questions:
+    for number, question in enumerate(questions):
         assert count(table, question) == expected(rows, question), question
-        for limit in (1, 3):
-            check_limited(table, limited(question, limit, "who"), rows)
+        check_limited(table, limited(question, (1, 3)[number % 2], "who"), rows)
 
 
 @pytest.mark.parametrize("make", [*FRAMES, as_parquet, as_parquet_files])
@@ -257,12 +256,12 @@ def test_text_files_hold_texts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("make", [*FRAMES, as_parquet])
 def test_an_empty_table_has_no_records(make: Make, tmp_path: Path) -> None:
-    check(make([], tmp_path), ALL, [])
+    check(make([], tmp_path), ALL[::4], [])
 
 
 @pytest.mark.parametrize("make", FILES)
 def test_an_empty_text_file_has_no_records(make: Make, tmp_path: Path) -> None:
-    check(make([], tmp_path), TEXTS + RANGES, [])
+    check(make([], tmp_path), (TEXTS + RANGES)[::4], [])
 
 
 def test_a_column_without_values_needs_no_type() -> None:
