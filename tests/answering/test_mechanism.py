@@ -311,7 +311,7 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
     [
         (2, rb.DP(1), "homogeneous"),
         (2, rb.DP(9), "homogeneous"),
-        (3, rb.DP("0.05"), "margin-table"),
+        pytest.param(3, rb.DP("0.05"), "margin-table", marks=pytest.mark.slow),
         (3, rb.DP("0.7"), "margin-table"),
         (3, rb.DP.from_ratio(2), "margin-table"),
         (3, rb.DP("1.1", "0.1"), "margin-table"),
@@ -483,7 +483,12 @@ def no_less_than(hits: int, draws: int) -> float:
     ("guarantee", "one", "other"),
     [
         (rb.DP(1), {"a": 3, "b": 2, "c": 1}, {"a": 2, "b": 3, "c": 1}),
-        (rb.DP("0.5"), {"a": 3, "b": 2, "c": 1}, {"a": 2, "b": 3, "c": 1}),
+        pytest.param(
+            rb.DP("0.5"),
+            {"a": 3, "b": 2, "c": 1},
+            {"a": 2, "b": 3, "c": 1},
+            marks=pytest.mark.slow,
+        ),
         (rb.DP("0.5", "0.01"), {"a": 6, "b": 2, "c": 1}, {"a": 5, "b": 2, "c": 2}),
     ],
 )

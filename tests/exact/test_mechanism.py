@@ -50,7 +50,7 @@ HALVES = rb.TradeOff([(0, "1/2"), ("1/2", 0), (1, 0)])
 
 
 @given(strategies.rational_curves(), strategies.weight_rows())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @example(HALVES, (0, 0, 7))
 @example(HALVES, (0, 1, 0, 0))
 def test_a_step_is_exactly_close_and_within_units_of_the_best(
@@ -139,7 +139,7 @@ def test_a_ladder_to_the_end_says_the_first_answer() -> None:
     st.integers(1, 6),
     st.one_of(st.just(TOTAL), st.integers(1, 60), st.integers(10**6, 10**9)),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_symmetric_rows_are_close_and_the_best_that_are(
     curve: rb.TradeOff, answers: int, total: int
 ) -> None:

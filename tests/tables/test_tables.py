@@ -428,7 +428,7 @@ RECORDS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(RECORDS, RECORDS), max_size=30), st.tuples(RECORDS, RECORDS), st.data())
 def test_one_record_of_a_well_formed_file_changes_no_other(
     rows: list[tuple[str, str]], other: tuple[str, str], data: st.DataObject
