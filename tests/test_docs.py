@@ -52,7 +52,8 @@ def timeless(output: str) -> str:
 
 
 def as_case(page: Path) -> Any:
-    slow = [pytest.mark.slow] if "pyspark" in page.read_text() else []
+    long = page.name == "when.md" or "pyspark" in page.read_text()
+    slow = [pytest.mark.slow] if long else []
     return pytest.param(page, id=page.name, marks=slow)
 
 

@@ -255,7 +255,13 @@ REFUSED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(("columns", "nodes", "ends", "edges", "message"), REFUSED)
+@pytest.mark.parametrize(
+    ("columns", "nodes", "ends", "edges", "message"),
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] if number % 3 else [])
+        for number, case in enumerate(REFUSED)
+    ],
+)
 def test_bad_frames_are_refused_in_one_sentence(
     spark: Any, columns: str, nodes: Any, ends: str, edges: Any, message: str
 ) -> None:

@@ -146,7 +146,13 @@ def mechanisms(question: Question, guarantee: Guarantee) -> list[QuestionMechani
     return found
 
 
-@pytest.mark.parametrize("name", GUARANTEES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name.startswith("ratio 5/2") else [])
+        for name in GUARANTEES
+    ],
+)
 @pytest.mark.parametrize(("question", "most"), QUESTIONS, ids=lambda q: type(q).__name__)
 def test_every_two_neighboring_tables_are_exactly_close(
     question: Question, most: int, name: str
@@ -489,7 +495,12 @@ def no_less_than(hits: int, draws: int) -> float:
             {"a": 2, "b": 3, "c": 1},
             marks=pytest.mark.slow,
         ),
-        (rb.DP("0.5", "0.01"), {"a": 6, "b": 2, "c": 1}, {"a": 5, "b": 2, "c": 2}),
+        pytest.param(
+            rb.DP("0.5", "0.01"),
+            {"a": 6, "b": 2, "c": 1},
+            {"a": 5, "b": 2, "c": 2},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_drawn_answers_of_neighbors_keep_the_promise(

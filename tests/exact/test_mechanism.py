@@ -96,7 +96,7 @@ def test_a_step_of_gaussian_privacy_keeps_gaussian_privacy() -> None:
 
 
 @given(strategies.rational_curves(), strategies.weight_rows(), st.integers(0, 12))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_a_ladder_climbs_step_by_step_and_ends(
     curve: rb.TradeOff, row: tuple[int, ...], deepest: int
 ) -> None:

@@ -115,9 +115,9 @@ def test_one_odd_object_changes_no_other(place: int) -> None:
         before = expected(PLAIN, question)
         own = count(objects([ODD[place]]), question)
         assert unit(dict.fromkeys(before, 0), own)
-        for values in ([ODD[place], *PLAIN], [*PLAIN[:4], ODD[place], *PLAIN[4:]]):
-            after = count(objects(values), question)
-            assert after == {name: n + own[name] for name, n in before.items()}, question
+        at = place % 2 * 4  # first, or in the middle
+        after = count(objects([*PLAIN[:at], ODD[place], *PLAIN[at:]]), question)
+        assert after == {name: n + own[name] for name, n in before.items()}, question
 
 
 SIMPLE = st.one_of(

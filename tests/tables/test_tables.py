@@ -237,7 +237,16 @@ def check(table: Any, questions: list[Any], rows: list[Row] = ROWS) -> None:
         check_limited(table, limited(question, (1, 3)[number % 2], "who"), rows)
 
 
-@pytest.mark.parametrize("make", [*FRAMES, as_parquet, as_parquet_files])
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(as_pandas, as_polars, as_arrow, as_parquet),
+        *(
+            pytest.param(make, marks=pytest.mark.slow)
+            for make in (as_pandas_arrow, as_polars_lazy, as_relation, as_parquet_files)
+        ),
+    ],
+)
 def test_typed_tables_count_as_plain_python(make: Make, tmp_path: Path) -> None:
     check(make(ROWS, tmp_path), ALL)
 
