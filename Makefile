@@ -1,5 +1,6 @@
 # make demo   sets up and shows the main job on shipped data
-# make test   sets up, a browser included, and runs every test
+# make test   sets up, a browser included, and runs the tests, all but the slow ones
+# make slow   the slow ones: large margin tables, much of Spark, hundreds of kills
 # make check  lint, format, types
 # make bench  the benchmarks, each beside its peers
 # make docs   the documentation, into docs/_build/html
@@ -7,7 +8,10 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test browser check format bench docs clean
+# The tests start Python hundreds of times; without bytecode each of them compiles all it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test slow browser check format bench docs clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -29,7 +33,10 @@ browser:
 	tests/install_browser
 
 test: browser $(VENV)/dev
-	$(RUN)/pytest -n auto
+	$(RUN)/pytest -n auto -m 'not slow'
+
+slow: $(VENV)/dev
+	$(RUN)/pytest -n auto -m slow
 
 check: $(VENV)/dev
 	$(RUN)/ruff check

@@ -22,20 +22,23 @@ provide_java()
 
 # A landing must not depend on luck: CI tries the same examples every time, people new ones.
 # So few that the whole run stays under five minutes on two cores; people's runs add up.
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=60)
-settings.register_profile("people", deadline=None, max_examples=60)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("people", deadline=None, max_examples=40)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
 
 
 class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Each test goes to whichever worker is free, but those of a browser or of Spark to one.
+    """Each test goes to whichever worker is free, but those of the studio or of Spark to one.
 
-    These take long to start. (With pytest 9.2, marks of xdist 3.8 make no groups.)
+    These take long to start, and so do compiled kernels, which a fresh clone has to compile.
+    (With pytest 9.2, marks of xdist 3.8 make no groups.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if "test_browser.py" in nodeid:
-            return "browser"
+        if nodeid.startswith(("tests/studio/test_browser.py", "tests/studio/test_server.py")):
+            return "studio"
+        if nodeid.startswith("tests/graphs/engines/test_compiled.py"):
+            return "compiled"
         if "spark" in nodeid and "spark_submit" not in nodeid:
             return "spark"
         return nodeid
@@ -51,11 +54,6 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneStart:
     """Hand out the tests in this way."""
     return OneStart(config, log)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes long, so that no worker waits for another in the end."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -50,7 +51,13 @@ def timeless(output: str) -> str:
     return re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d UTC", "then", output)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def as_case(page: Path) -> Any:
+    long = page.name == "when.md" or "pyspark" in page.read_text()
+    slow = [pytest.mark.slow] if long else []
+    return pytest.param(page, id=page.name, marks=slow)
+
+
+@pytest.mark.parametrize("page", [as_case(page) for page in PAGES])
 def test_code_blocks_run(
     page: Path,
     request: pytest.FixtureRequest,

@@ -82,7 +82,13 @@ def test_debians_package_is_installed(machine: Path) -> None:
 def test_ci_runs_the_commands_of_the_readme_and_the_checks() -> None:
     told = re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
     run_by_ci = re.findall(r"^make (.+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
-    assert sorted(run_by_ci) == sorted([*told, "check", "docs"])
+    assert sorted(run_by_ci) == sorted([*told, "check", "docs", "slow"])
+    assert run_by_ci[-1] == "test"  # whose count is the last line
     assert told == ["demo", "test"]
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert set(run_by_ci) <= set(targets)
+
+
+def test_what_make_test_leaves_out_make_slow_runs() -> None:
+    chosen = re.findall(r"pytest .*-m (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert chosen == ["'not slow'", "slow"]

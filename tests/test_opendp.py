@@ -188,7 +188,7 @@ def test_draws_follow_the_exact_row(records: bool) -> None:
     space = (TEXTS, dp.symmetric_distance()) if records else None
     data: list[Any] = list(Counter(counts).elements()) if records else list(counts.values())
     measurement = bridge(mechanism, space)
-    draws = 5_000  # the draws themselves have tests of their own; here only the way counts
+    draws = 2_000  # the draws themselves have tests of their own; here only the way counts
     seen = Counter(measurement(data) for _ in range(draws))
     row = mechanism.exact()[counts]
     assert set(seen) <= set(row)

@@ -227,6 +227,16 @@ def test_a_designed_boundary_counts_every_dataset(spark: Any, tmp_path: Path) ->
     assert bare.capped == {0: 3, 2: 4}
 
 
+def test_a_small_graph_is_as_in_memory(spark: Any) -> None:
+    case = path(2, 1)
+    nodes = spark.createDataFrame(list(enumerate(case.labels)), "id int, label int")
+    found = engine.depths(nodes, spark.createDataFrame(case.edges, "src int, dst int"))
+    assert {row["id"]: row["depth"] for row in found.nodes.collect()} == case.in_memory().depth
+    ours, whole = found.optimal(ORDERS, rb.DP(1)), rb.optimal(case.in_memory(), rb.DP(1))
+    for place, row in whole.rows.items():
+        assert ours[place] == pytest.approx(row, rel=1e-6)
+
+
 NODES, EDGES = "id int, label string", "src long, dst short"
 GOOD = [(1, "a"), (2, "b")]
 REFUSED: list[Any] = [
@@ -245,8 +255,13 @@ REFUSED: list[Any] = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("columns", "nodes", "ends", "edges", "message"), REFUSED)
+@pytest.mark.parametrize(
+    ("columns", "nodes", "ends", "edges", "message"),
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] if number % 3 else [])
+        for number, case in enumerate(REFUSED)
+    ],
+)
 def test_bad_frames_are_refused_in_one_sentence(
     spark: Any, columns: str, nodes: Any, ends: str, edges: Any, message: str
 ) -> None:

@@ -70,7 +70,13 @@ def chosen(question: Any, epsilon: str, delta: str) -> float:
     return wrong(rb.best(question, guarantee).family, question, guarantee)
 
 
-@pytest.mark.parametrize("question", [*VOTES, *QUANTILES, OWN], ids=range(12))
+@pytest.mark.parametrize(
+    "question",
+    [
+        pytest.param(question, id=str(number), marks=[pytest.mark.slow] if number % 2 else [])
+        for number, question in enumerate([*VOTES, *QUANTILES, OWN])
+    ],
+)
 def test_a_larger_epsilon_or_delta_never_answers_worse(question: Any) -> None:
     for delta in DELTAS[::5]:
         errors = [chosen(question, epsilon, delta) for epsilon in EPSILONS]

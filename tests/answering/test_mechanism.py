@@ -145,7 +145,13 @@ def mechanisms(question: Question, guarantee: Guarantee) -> list[QuestionMechani
     return found
 
 
-@pytest.mark.parametrize("name", GUARANTEES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name.startswith("ratio 5/2") else [])
+        for name in GUARANTEES
+    ],
+)
 @pytest.mark.parametrize(("question", "most"), QUESTIONS, ids=lambda q: type(q).__name__)
 def test_every_two_neighboring_tables_are_exactly_close(
     question: Question, most: int, name: str
@@ -310,7 +316,7 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
     [
         (2, rb.DP(1), "homogeneous"),
         (2, rb.DP(9), "homogeneous"),
-        (3, rb.DP("0.05"), "margin-table"),
+        pytest.param(3, rb.DP("0.05"), "margin-table", marks=pytest.mark.slow),
         (3, rb.DP("0.7"), "margin-table"),
         (3, rb.DP.from_ratio(2), "margin-table"),
         (3, rb.DP("1.1", "0.1"), "margin-table"),
@@ -478,13 +484,22 @@ def no_less_than(hits: int, draws: int) -> float:
     return 1.0 if hits == draws else float(stats.beta.ppf(1 - 1e-11, hits + 1, draws - hits))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("guarantee", "one", "other"),
     [
         (rb.DP(1), {"a": 3, "b": 2, "c": 1}, {"a": 2, "b": 3, "c": 1}),
-        (rb.DP("0.5"), {"a": 3, "b": 2, "c": 1}, {"a": 2, "b": 3, "c": 1}),
-        (rb.DP("0.5", "0.01"), {"a": 6, "b": 2, "c": 1}, {"a": 5, "b": 2, "c": 2}),
+        pytest.param(
+            rb.DP("0.5"),
+            {"a": 3, "b": 2, "c": 1},
+            {"a": 2, "b": 3, "c": 1},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            rb.DP("0.5", "0.01"),
+            {"a": 6, "b": 2, "c": 1},
+            {"a": 5, "b": 2, "c": 2},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_drawn_answers_of_neighbors_keep_the_promise(

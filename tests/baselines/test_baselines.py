@@ -172,7 +172,6 @@ def flips(scores: Sequence[int], rate: Fraction) -> list[Fraction]:
 
 
 @given(st.lists(st.integers(0, 40), min_size=2, max_size=12), st.integers(2, 9))
-@settings(max_examples=60, deadline=None)
 def test_permute_and_flip_is_right_to_a_few_ulps(scores: list[int], base: int) -> None:
     names = list("abcdefghijkl"[: len(scores)])
     question = rb.Winner(names, neighbors="added or removed")
@@ -184,7 +183,6 @@ def test_permute_and_flip_is_right_to_a_few_ulps(scores: list[int], base: int) -
 
 
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=8), st.floats(0.05, 3))
-@settings(max_examples=60, deadline=None)
 def test_permute_and_flip_is_never_worse_than_the_exponential_mechanism(
     scores: list[int], epsilon: float
 ) -> None:
@@ -308,7 +306,7 @@ def test_by_margin_is_the_worst_of_all_tables(maker: Maker, neighbors: str) -> N
 
 
 @given(st.integers(2, 7), st.floats(0.01, 5), st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_inverse_sensitivity_is_private_for_any_margins(
     answers: int, epsilon: float, data: st.DataObject
 ) -> None:
@@ -345,7 +343,7 @@ def test_inverse_sensitivity_cannot_have_a_larger_rate(answers: int) -> None:
 
 
 @given(strategies.graphs(7), st.sampled_from(["0.4", "1.2"]), st.sampled_from(["0.02", "0.3"]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_every_edge_of_a_graph(graph: rb.RainbowGraph, epsilon: str, delta: str) -> None:
     for maker in (*ALL, printed_operator):
         baseline = maker(graph, rb.DP(epsilon, delta))

@@ -51,7 +51,7 @@ def literally(counts: tuple[int, ...], epsilon: float) -> list[float]:
     return [share(leader) if v in leader else chance(leader, v) for v in range(size)]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 12), min_size=2, max_size=5), st.floats(0.01, 4))
 def test_the_rows_are_those_of_the_definition(counts: list[int], epsilon: float) -> None:
     rows = pooled_permute_and_flip(winner(len(counts)), rb.DP(epsilon)).rows(np.array([counts]))

@@ -29,21 +29,23 @@ def test_version() -> None:
     assert result.output == f"rainbow {rb.__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["", "ask winner", "ledger", "reproduce", "studio"])
-def test_help_waits_for_nothing_heavy(command: str) -> None:
-    heavy = SLOW if command else [*SLOW, *OURS]
+def test_help_waits_for_nothing_heavy() -> None:
+    commands = ["", "ask winner", "ledger", "reproduce", "studio"]
     script = (
-        "import sys, atexit\n"
-        f"atexit.register(lambda: print([m for m in {heavy!r} if m in sys.modules]))\n"
+        "import sys\n"
         "from rainbowdp.cli import main\n"
-        "main()"
+        f"for command in {commands!r}:\n"
+        "    sys.argv = ['rainbow', *command.split(), '--help']\n"
+        "    try: main()\n"
+        "    except SystemExit as end: assert end.code == 0\n"
+        f"    heavy = {SLOW!r} if command else {[*SLOW, *OURS]!r}\n"
+        "    print(command, [m for m in heavy if m in sys.modules])"
     )
-    words = [*command.split(), "--help"]
-    run = subprocess.run(
-        [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True
-    )
-    assert f"Usage: rainbow {command}".strip() in run.stdout.replace("-c", "rainbow")
-    assert run.stdout.endswith("[]\n")
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    lines = [line.strip() for line in run.stdout.splitlines()]
+    for command in commands:
+        assert any(line.startswith(f"Usage: rainbow {command}".strip()) for line in lines)
+        assert f"{command} []".strip() in lines
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -196,7 +198,7 @@ def test_explain_reads_and_spends_nothing() -> None:
     assert "73.1058%" in told.output
     table = json.loads(run("ask", "threshold", "x.csv", *SURE, "--explain", "--json").output)
     assert table["probability_of_true_answer"][0]["margin"] == 1
-    many = ["--column", "mode", "--among", "a,b,c,d", "--epsilon", "2"]
+    many = ["--column", "mode", "--among", "a,b,c", "--epsilon", "1"]
     assert " to " in run("ask", "winner", "x.csv", *many, "--explain").output
 
 

@@ -104,9 +104,10 @@ def test_while_the_payment_waits(table: Path, ledger: Path, locked: sqlite3.Conn
     assert judge(ended, 0, ledger) == "nothing spent"
 
 
-def test_at_random_moments(table: Path, ledger: Path) -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(6, marks=pytest.mark.slow)])
+def test_at_random_moments(table: Path, ledger: Path, times: int) -> None:
     dice = random.Random(16)
-    for _ in range(6):
+    for _ in range(times):
         before = len(entries(ledger))
         ended = run(question(table, ledger), after(dice.uniform(0.3, 1.1)))
         judge(ended, before, ledger)

@@ -155,7 +155,6 @@ def rows_by_counts(mechanism: ExactMechanism) -> str:
     return repr((mechanism.guarantee, mechanism.rule.describe(), mechanism.neighbors, words))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", TABLES)
 def test_any_change_is_refused_or_private_for_what_is_said(kind: str, tmp_path: Path) -> None:
     content = contents(kind)

@@ -145,7 +145,6 @@ def test_one_unit_less_for_each_loser_is_found(guarantee: Any, answers: int, tot
     strategies.weight_rows(3, TOTAL),
     strategies.weight_rows(3, TOTAL),
 )
-@settings(max_examples=60, deadline=None)
 def test_rows_that_pass_for_a_gaussian_keep_it(mu: str, one: Any, other: Any) -> None:
     promise = promise_of(rb.GaussianDP(mu), TOTAL)
     if first_violation(promise, one, other) is None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.typing import NDArray
 
 import rainbowdp as rb
@@ -16,7 +16,6 @@ from strategies import colored_graphs, deep_graphs, graphs
 YES, NO = ("yes", "no"), ("no", "yes")
 
 
-@settings(max_examples=60, deadline=None)
 @given(colored_graphs())
 def test_the_graph_agrees_with_its_own_edges(world: tuple[Any, list[int]]) -> None:
     edges, marks = world
@@ -121,7 +120,6 @@ def test_membership_and_positions() -> None:
     assert "c" not in named
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs())
 def test_the_boundary_graph_of_the_boundary_graph_is_the_same(graph: rb.RainbowGraph) -> None:
     once = graph.boundary_graph()
@@ -135,7 +133,6 @@ def test_the_boundary_graph_of_the_boundary_graph_is_the_same(graph: rb.RainbowG
     assert once.answers == graph.answers
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs())
 def test_the_boundary_graph_is_what_the_paper_defines(graph: rb.RainbowGraph) -> None:
     small = graph.boundary_graph()
@@ -269,7 +266,6 @@ def test_compressed_rows_are_sorted_read_only_and_narrow() -> None:
     assert graph.edge_count == 2
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_joined_numbers_and_the_edge_between_them(graph: rb.RainbowGraph) -> None:
     numbers = np.arange(len(graph)) % 3

@@ -20,7 +20,7 @@ def joined(graph: rb.RainbowGraph, a: int, b: int) -> bool:
     return a == b or b in graph.neighbors(a)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(morphisms())
 def test_morphisms_are_told_from_tears(
     world: tuple[rb.RainbowGraph, rb.RainbowGraph, dict[int, int]],
@@ -49,7 +49,6 @@ def test_morphisms_are_told_from_tears(
         assert morphism.recolored() in (changed or [None])
 
 
-@settings(max_examples=60, deadline=None)
 @given(morphisms(), st.data())
 def test_a_pullback_is_as_private_as_what_it_pulls_back(
     world: tuple[rb.RainbowGraph, rb.RainbowGraph, dict[int, int]],
@@ -107,7 +106,6 @@ def test_the_check_of_a_pullback_never_blames_an_innocent_edge() -> None:
     assert check.neighbors not in (("a", "b"), ("b", "a"))
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs())
 def test_the_boundary_morphism_is_one_and_keeps_rainbows(graph: rb.RainbowGraph) -> None:
     morphism = rb.boundary_morphism(graph)

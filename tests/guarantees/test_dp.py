@@ -71,7 +71,6 @@ def test_numbers_of_numpy_are_numbers(kind: Any) -> None:
 
 
 @given(st.floats(1e-100, 700))
-@settings(max_examples=60, deadline=None)
 def test_the_ratio_is_the_nearest_float(epsilon: float) -> None:
     with mp.workdps(60):
         assert rb.DP(epsilon).ratio == float(mp.exp(mp.mpf(epsilon)))
@@ -216,7 +215,6 @@ def test_excess_is_the_worst_of_all_sets(pair: Pair, ratio: Fraction, delta: Fra
         )
     ),
 )
-@settings(max_examples=60, deadline=None)
 def test_excesses_are_the_excess_of_each_pair(
     guarantee: Guarantee, pairs: list[tuple[tuple[float, ...], tuple[float, ...]]]
 ) -> None:
@@ -332,7 +330,7 @@ def test_excess_prints_itself() -> None:
     strategies.rows(),
     st.one_of(st.integers(0, 5), strategies.depths()),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_neighboring_depths_are_close(
     guarantee: Guarantee, row: tuple[float, ...], depth: int
 ) -> None:

@@ -35,7 +35,7 @@ DEPTHS = st.one_of(st.integers(0, 5), st.integers(0, 60))
 
 
 @given(MUS, strategies.rows(), DEPTHS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_every_probability_is_right_relatively(
     mu: float, row: tuple[float, ...], depth: int
 ) -> None:
@@ -89,7 +89,7 @@ def test_rows_at_a_depth_no_integer_type_holds() -> None:
 
 
 @given(MUS, strategies.prefix_sums(), DEPTHS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_grow_is_a_shift_of_the_score(mu: float, s: float, depth: int) -> None:
     guarantee = rb.GaussianDP(mu)
     wanted = reference.gaussian_step(Fraction(s), Fraction(mu) * depth, 340)
@@ -122,7 +122,6 @@ def gaussian_worst(pair: Pair, mu: Fraction) -> float:
 
 
 @given(strategies.exact_pairs(), st.sampled_from([0.0, 0.125, 0.5, 1.0, 2.0]))
-@settings(max_examples=60, deadline=None)
 def test_excess_is_the_worst_of_all_sets(pair: Pair, mu: float) -> None:
     guarantee = rb.GaussianDP(mu)
     found, wanted = excess(guarantee, *pair), gaussian_worst(pair, Fraction(mu))

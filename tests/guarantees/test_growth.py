@@ -185,7 +185,7 @@ def test_grow_is_the_step_applied_many_times(guarantee: rb.DP, s: float, depth: 
 
 
 @given(strategies.dps(), strategies.prefix_sums(), strategies.depths())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_ungrow_is_the_least_that_grows_to_it(guarantee: rb.DP, s: float, depth: int) -> None:
     least = guarantee.ungrow(s, depth)
     assert 0 <= least <= 1
@@ -202,7 +202,7 @@ def test_ungrow_is_the_least_that_grows_to_it(guarantee: rb.DP, s: float, depth:
     st.lists(strategies.prefix_sums(), min_size=3, max_size=3).map(sorted),
     strategies.depths(),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_grow_rises_is_concave_and_dual_to_ungrow(
     guarantee: Guarantee, s: list[float], depth: int
 ) -> None:
@@ -222,14 +222,12 @@ def test_grow_rises_is_concave_and_dual_to_ungrow(
 
 
 @given(strategies.guarantees(), strategies.prefix_sums(), st.integers(0, 50), st.integers(0, 50))
-@settings(max_examples=60, deadline=None)
 def test_depths_add_up(guarantee: Guarantee, s: float, first: int, then: int) -> None:
     twice = guarantee.grow(guarantee.grow(s, first), then)
     assert guarantee.grow(s, first + then) == pytest.approx(twice, rel=1e-11, abs=1e-320)
 
 
 @given(strategies.guarantees(), strategies.rows(), strategies.depths())
-@settings(max_examples=60, deadline=None)
 def test_rows_and_grow_agree(guarantee: Guarantee, row: tuple[float, ...], depth: int) -> None:
     sums = np.minimum(np.cumsum(row), 1.0)[:-1]
     found = np.cumsum(guarantee.rows(row, depth))

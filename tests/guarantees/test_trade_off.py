@@ -55,7 +55,7 @@ def curve_of(ratio: Fraction, delta: Fraction) -> Knots:
     st.integers(1, 5).flatmap(strategies.exact_rows),
     st.integers(0, 6),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_rows_equal_exact_iteration(
     guarantee: rb.TradeOff, row: tuple[Fraction, ...], depth: int
 ) -> None:
@@ -88,7 +88,7 @@ def test_rows_with_tiny_entries(guarantee: rb.TradeOff, row: tuple[Fraction, ...
 
 
 @given(strategies.trade_offs(), strategies.prefix_sums(), st.integers(0, 6))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 def test_grow_and_ungrow_equal_exact_iteration(
     guarantee: rb.TradeOff, s: float, depth: int
 ) -> None:
@@ -107,7 +107,6 @@ def test_grow_and_ungrow_equal_exact_iteration(
     strategies.rows(),
     strategies.depths(),
 )
-@settings(max_examples=60, deadline=None)
 def test_the_curve_of_a_promise_is_that_promise(
     ratio: Fraction, delta: Fraction, row: tuple[float, ...], depth: int
 ) -> None:
@@ -130,7 +129,6 @@ def test_tiny_rows_far_away_agree_with_the_promise() -> None:
 
 
 @given(strategies.exact_pairs(), strategies.trade_offs())
-@settings(max_examples=60, deadline=None)
 def test_excess_is_the_worst_of_all_sets(pair: Pair, guarantee: rb.TradeOff) -> None:
     def violation(p: tuple[Fraction, ...], q: tuple[Fraction, ...], chosen: Any) -> Fraction:
         power = sum((p[i] for i in chosen), Fraction(0))
@@ -150,7 +148,6 @@ def test_excess_is_the_worst_of_all_sets(pair: Pair, guarantee: rb.TradeOff) -> 
 
 
 @given(strategies.trade_offs(), st.integers(2, 4).flatmap(strategies.exact_rows))
-@settings(max_examples=60, deadline=None)
 def test_the_next_row_is_close(guarantee: rb.TradeOff, row: tuple[Fraction, ...]) -> None:
     assert not excess(guarantee, row, guarantee.rows(row, 1))
     assert not excess(guarantee, row, best_row(guarantee, row, 1))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
@@ -66,7 +66,6 @@ def test_a_region_without_boundary_needs_none() -> None:
     assert set(condition.exact_rows) == {"a", "b"}
 
 
-@settings(max_examples=60, deadline=None)
 @given(exact_promises(), st.data())
 def test_clashes_are_those_of_brute_force(
     world: tuple[Guarantee, list[tuple[Fraction, Fraction]]], data: st.DataObject
@@ -103,7 +102,6 @@ def test_clashes_are_those_of_brute_force(
         condition.validate(promise)
 
 
-@settings(max_examples=60, deadline=None)
 @given(exact_promises(), st.data())
 def test_valid_conditions_pass(
     world: tuple[Guarantee, list[tuple[Fraction, Fraction]]], data: st.DataObject
@@ -148,7 +146,6 @@ def test_only_regions_that_touch_are_compared() -> None:
     assert {region.label for region in clash.regions} == {"a", "c"}
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs(), guarantees())
 def test_the_symmetric_condition_is_valid_everywhere(
     graph: rb.RainbowGraph, guarantee: Guarantee
@@ -156,7 +153,6 @@ def test_the_symmetric_condition_is_valid_everywhere(
     assert rb.BoundaryCondition.symmetric(graph, guarantee).clashes(guarantee) == ()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(2, 5), guarantees())
 def test_the_symmetric_condition_is_tight(answers: int, guarantee: Guarantee) -> None:
     graph = all_touching(answers)
@@ -171,7 +167,6 @@ def test_the_symmetric_condition_is_tight(answers: int, guarantee: Guarantee) ->
     assert rb.BoundaryCondition(graph, raised).clashes(guarantee)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(2, 5), st.integers(10, 60), st.integers(0, 20))
 def test_the_symmetric_condition_has_the_closed_form(
     answers: int, tenths: int, twentieth: int

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
@@ -27,7 +27,6 @@ def rising(guarantee: Guarantee, power: float, depth: int = 0) -> Continuous:
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(guarantees(), st.floats(0.5, 3), st.integers(0, 20))
 def test_the_finite_theory_on_any_grid_gives_the_same_distribution_function(
     guarantee: Guarantee, power: float, depth: int
@@ -39,7 +38,6 @@ def test_the_finite_theory_on_any_grid_gives_the_same_distribution_function(
         assert np.cumsum(row) == pytest.approx(continuous.cdf(edges[1:]), abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(guarantees(), st.floats(0.5, 3), st.integers(0, 20), st.floats(1e-6, 1))
 def test_the_quantile_is_the_least_point_that_is_reached(
     guarantee: Guarantee, power: float, depth: int, u: float

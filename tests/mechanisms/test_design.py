@@ -75,7 +75,6 @@ def best_total(
     return -float(found.fun or 0.0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     graphs(7, answers=3, touching=True),
     promises(),

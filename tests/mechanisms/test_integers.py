@@ -33,7 +33,6 @@ def assert_every_edge_is_close(
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_an_optimal_mechanism_is_exactly_private_on_every_edge(data: st.DataObject) -> None:
     graph = data.draw(strategies.deep_graphs())
     guarantee, lines = data.draw(strategies.exact_promises())

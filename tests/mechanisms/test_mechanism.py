@@ -42,7 +42,7 @@ def test_equal_rows_are_kept_once() -> None:
     assert mechanism.rows is mechanism
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(exact_promises(), st.data())
 def test_check_is_brute_force_over_all_edges_and_sets(
     world: tuple[Guarantee, list[tuple[Fraction, Fraction]]], data: st.DataObject
@@ -143,7 +143,6 @@ def test_a_check_needs_a_guarantee() -> None:
     assert mechanism.check(rb.DP(3))
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs(6), st.data())
 def test_homogeneity_is_one_row_for_each_boundary(
     graph: rb.RainbowGraph, data: st.DataObject
@@ -179,7 +178,6 @@ def exact_prefixes(graph: rb.RainbowGraph, rows: Rows, d: Dataset) -> list[Fract
     return list(itertools.accumulate(rows[d][graph.answers.index(a)] for a in graph.rainbow(d)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(table_pairs())
 def test_utility_is_the_expected_worth(
     world: tuple[rb.RainbowGraph, Rows, Rows],
@@ -205,7 +203,7 @@ def test_utility_is_the_expected_worth(
     assert mechanism.utility(rb.Utility(scaled)) == pytest.approx(float(by_worth))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(table_pairs())
 def test_dominance_is_that_of_exact_fractions(world: tuple[rb.RainbowGraph, Rows, Rows]) -> None:
     graph, first, second = world
@@ -225,7 +223,7 @@ def test_dominance_is_that_of_exact_fractions(world: tuple[rb.RainbowGraph, Rows
     assert rb.dominates(b, a) == (not better)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(table_pairs())
 def test_lexicographic_is_that_of_exact_fractions(
     world: tuple[rb.RainbowGraph, Rows, Rows],
@@ -266,7 +264,6 @@ def assert_relation(
         assert (witness.first, witness.second) == pytest.approx((float(x), float(y)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(table_pairs(), st.lists(st.integers(0, 9), min_size=4, max_size=4))
 def test_a_utility_relates_by_its_total(
     world: tuple[rb.RainbowGraph, Rows, Rows], worths: list[int]

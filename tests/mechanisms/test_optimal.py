@@ -60,7 +60,6 @@ def assert_is_the_greatest(
     assert mechanism.homogeneity()
 
 
-@settings(max_examples=60, deadline=None)
 @given(deep_graphs(), exact_promises(polygons=False), st.data())
 def test_no_private_mechanism_does_better_on_any_prefix(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
@@ -68,7 +67,7 @@ def test_no_private_mechanism_does_better_on_any_prefix(
     assert_is_the_greatest(graph, *world, data)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(deep_graphs(), exact_promises(polygons=True), st.data())
 def test_nor_under_any_polygon(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
@@ -76,7 +75,6 @@ def test_nor_under_any_polygon(
     assert_is_the_greatest(graph, *world, data)
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs(6, answers=3, labeled=True), exact_promises(), st.data())
 def test_nor_with_labeled_regions_that_share_an_order(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
@@ -92,7 +90,6 @@ def test_the_printed_operator_of_the_paper_is_not_what_is_released() -> None:
     assert mechanism.check()
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs(9), guarantees())
 def test_the_optimum_keeps_every_guarantee(graph: rb.RainbowGraph, guarantee: Guarantee) -> None:
     mechanism = rb.optimal(graph, guarantee)
@@ -105,7 +102,6 @@ def test_the_optimum_keeps_every_guarantee(graph: rb.RainbowGraph, guarantee: Gu
         assert list(mechanism[d]) == list(graph.rainbow(d))
 
 
-@settings(max_examples=60, deadline=None)
 @given(deep_graphs(), exact_promises(polygons=False), st.data())
 def test_the_optimum_is_private_in_exact_fractions(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
@@ -117,7 +113,6 @@ def test_the_optimum_is_private_in_exact_fractions(
         assert worst_by_lines(pair[0], pair[1], lines) < 1e-11
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs() | deep_graphs(), guarantees())
 def test_a_component_without_boundary_answers_its_first_choice(
     graph: rb.RainbowGraph, guarantee: Guarantee
@@ -130,7 +125,6 @@ def test_a_component_without_boundary_answers_its_first_choice(
             assert mechanism.rows[graph.region[d], math.inf] == mechanism[d]
 
 
-@settings(max_examples=60, deadline=None)
 @given(deep_graphs(9), guarantees())
 def test_rows_by_region_and_depth(graph: rb.RainbowGraph, guarantee: Guarantee) -> None:
     condition = rb.BoundaryCondition.symmetric(graph, guarantee)
@@ -145,7 +139,6 @@ def test_rows_by_region_and_depth(graph: rb.RainbowGraph, guarantee: Guarantee) 
             assert list(mechanism.rows[label, depth].values()) == expected[depth].tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(deep_graphs(), exact_promises(), st.data())
 def test_deeper_is_never_worse(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
@@ -158,7 +151,6 @@ def test_deeper_is_never_worse(
             assert all(b >= a - 1e-12 for a, b in zip(above, below, strict=True))
 
 
-@settings(max_examples=60, deadline=None)
 @given(guarantees(), rows(), st.integers(0, 30))
 def test_the_optimal_line_is_the_rows_of_the_guarantee(
     guarantee: Guarantee, row: tuple[float, ...], length: int
@@ -230,7 +222,6 @@ def test_one_spoilt_row_of_a_line_is_caught(guarantee: Guarantee, place: int) ->
     assert not rb.Mechanism.from_table(graph, table).check(guarantee)
 
 
-@settings(max_examples=60, deadline=None)
 @given(deep_graphs(), exact_promises(polygons=False), st.data())
 def test_it_dominates_every_private_mechanism_with_that_boundary(
     graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject

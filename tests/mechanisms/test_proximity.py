@@ -36,7 +36,6 @@ def histograms(records: int, answers: int) -> rb.RainbowGraph:
     return rb.RainbowGraph(edges, rainbows, tuple(range(answers)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs())
 def test_margins_are_distances_to_the_nearest_dataset_with_that_first_choice(
     graph: rb.RainbowGraph,
@@ -63,7 +62,7 @@ def test_a_question_and_its_graph_give_the_same_mechanism(delta: str) -> None:
     assert on_graph.exact().mixing <= 2**-40
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(graphs(answers=3), st.floats(0.05, 3), st.sampled_from([0, 1e-6, 0.01, 0.2]))
 def test_what_is_not_refused_is_private(
     graph: rb.RainbowGraph, epsilon: float, delta: float
@@ -105,7 +104,6 @@ def test_other_guarantees_are_refused(guarantee: rb.DP | rb.GaussianDP) -> None:
         rb.proximity(histograms(2, 2), guarantee)
 
 
-@settings(max_examples=60, deadline=None)
 @given(graphs(), st.integers(1, 6))
 def test_cut_margins_are_margins_up_to_the_cut(graph: rb.RainbowGraph, cut: int) -> None:
     whole, found = whole_margins(graph, cut), margins(graph)

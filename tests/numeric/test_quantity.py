@@ -213,7 +213,6 @@ def test_a_thread_that_wants_less_waits() -> None:
 
 
 @given(strategies.guarantees(), strategies.exact_rows(3), st.sampled_from([0, 1, 7, 300]))
-@settings(max_examples=60, deadline=None)
 def test_nothing_is_cached_at_a_precision(
     guarantee: Guarantee, row: tuple[Fraction, ...], depth: int
 ) -> None:

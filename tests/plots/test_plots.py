@@ -432,7 +432,6 @@ def test_a_map_needs_places() -> None:
             plots.regions(graph, **arguments)
 
 
-@pytest.mark.slow
 def test_a_map_of_many_datasets_is_a_small_vector_file(tmp_path: Path) -> None:
     graph, places = grid(500)
     mechanism = rb.optimal(graph, rb.DP("0.02"))
@@ -490,11 +489,17 @@ def test_axes_are_taken_and_given_back_and_settings_left_alone(name: str, tmp_pa
     assert one_of_each()[name](ax) is ax
     own = one_of_each()[name](None)
     assert isinstance(own.get_figure(), Figure)
-    for kind, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
-        file = plots.save(own, tmp_path / f"{name}.{kind}")
-        assert file.read_bytes().startswith(start)
+    assert plots.save(own, tmp_path / f"{name}.svg").read_bytes().startswith(b"<?xml")
     assert dict(rcParams) == before
     assert set(plots.__all__) == {*one_of_each(), "save"}
+
+
+@pytest.mark.parametrize(("kind", "start"), [("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def test_other_kinds_of_files(kind: str, start: bytes, tmp_path: Path) -> None:
+    before = dict(rcParams)
+    file = plots.save(plots.graph(PATH), tmp_path / f"graph.{kind}")
+    assert file.read_bytes().startswith(start)
+    assert dict(rcParams) == before
 
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:

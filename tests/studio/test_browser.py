@@ -18,8 +18,6 @@ from rainbowdp.paper.objects import figure_one
 from rainbowdp.studio.examples import EXAMPLES, example
 from rainbowdp.studio.offers import offered
 
-pytestmark = pytest.mark.slow
-
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as tests/install_browser
 ARGUMENTS = [
     "--headless",
@@ -30,6 +28,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP rebound.test 127.0.0.1",
 ]
 WAIT = 20_000  # milliseconds; what is slow is our machine, never the test
 TOWN = "a b\nb c\nc d\na: yes > no\nb: yes > no\nc: no > yes\nd: no > yes\n"
@@ -41,35 +40,45 @@ def playwright() -> Iterator[Playwright]:
         yield running
 
 
-def launch(playwright: Playwright, *more: str) -> Browser:
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
     found = [path for name in BROWSERS if (path := shutil.which(name))]
     if not found:
         pytest.fail("Chromium is missing: make browser installs it")
-    return playwright.chromium.launch(executable_path=found[0], args=[*ARGUMENTS, *more])
-
-
-@pytest.fixture(scope="module")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    with launch(playwright) as chromium:
+    with playwright.chromium.launch(executable_path=found[0], args=ARGUMENTS) as chromium:
         yield chromium
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    """One for all tests, as a new one takes a second or two; the page keeps nothing in it."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        shown = context.new_page()
+        shown.set_default_timeout(WAIT)
+        yield shown
+
+
 @pytest.fixture
-def page(browser: Browser, studio_address: str) -> Iterator[Page]:
-    """The page, opened; afterwards nothing must have left loopback or broken the policy."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
-    shown = context.new_page()
-    shown.set_default_timeout(WAIT)
+def page(tab: Page, studio_address: str) -> Iterator[Page]:
+    """The page, loaded anew; afterwards nothing must have left loopback or broken the policy."""
     asked: list[str] = []
     complaints: list[str] = []
-    context.on("request", lambda request: asked.append(request.url))
-    shown.on("pageerror", lambda error: complaints.append(str(error)))
-    shown.on("console", lambda message: complaints.append(message.text))
-    shown.goto(studio_address)
-    expect(shown.locator("#badge")).to_have_attribute("data-state", "proved", timeout=WAIT)
-    yield shown
-    context.close()
+    listeners: dict[Any, Any] = {
+        "request": lambda request: asked.append(request.url),
+        "pageerror": lambda error: complaints.append(str(error)),
+        "console": lambda message: complaints.append(message.text),
+    }
+    for event, listener in listeners.items():
+        tab.on(event, listener)
+    tab.goto(studio_address)
+    expect(tab.locator("#badge")).to_have_attribute("data-state", "proved", timeout=WAIT)
+    yield tab
+    for event, listener in listeners.items():
+        tab.remove_listener(event, listener)
+    tab.unroute_all()
+    tab.mouse.move(0, 0)
+    tab.goto("about:blank")
     allowed = re.compile(f"({re.escape(studio_address)}|(blob|data):)")
     assert asked
     assert [address for address in asked if not allowed.match(address)] == []
@@ -408,20 +417,19 @@ def test_the_keyboard_is_enough(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_light_and_dark(browser: Browser, studio_address: str, scheme: Any) -> None:
-    context = browser.new_context(color_scheme=scheme)
-    shown = context.new_page()
-    shown.goto(studio_address)
+def test_light_and_dark(tab: Page, studio_address: str, scheme: Any) -> None:
+    tab.emulate_media(color_scheme=scheme)
+    tab.goto(studio_address)
     background = "getComputedStyle(document.body).backgroundColor"
-    own = shown.evaluate(background)
+    own = tab.evaluate(background)
     assert (own == "rgb(20, 22, 28)") == (scheme == "dark")
-    shown.click("#theme")  # light
-    assert shown.evaluate(background) == "rgb(250, 250, 247)"
-    shown.click("#theme")  # dark
-    assert shown.evaluate(background) == "rgb(20, 22, 28)"
-    shown.click("#theme")  # as the system
-    assert shown.evaluate(background) == own
-    context.close()
+    tab.click("#theme")  # light
+    assert tab.evaluate(background) == "rgb(250, 250, 247)"
+    tab.click("#theme")  # dark
+    assert tab.evaluate(background) == "rgb(20, 22, 28)"
+    tab.click("#theme")  # as the system
+    assert tab.evaluate(background) == own
+    tab.emulate_media(color_scheme="light")  # as it was
 
 
 def test_a_phones_width_is_enough(browser: Browser, studio_address: str) -> None:
@@ -430,8 +438,7 @@ def test_a_phones_width_is_enough(browser: Browser, studio_address: str) -> None
     shown.goto(studio_address)
     expect(shown.locator("#badge")).to_have_attribute("data-state", "proved", timeout=WAIT)
     for name in EXAMPLES:
-        shown.select_option("#world", name)
-        shown.wait_for_timeout(300)
+        choose_world(shown, name)
         assert shown.evaluate("document.documentElement.scrollWidth") <= 360
     for selector in ("#world", "#open", "#epsilon", "#save-file"):
         box = shown.locator(selector).bounding_box()
@@ -468,17 +475,13 @@ def test_a_page_elsewhere_gets_nothing(browser: Browser, studio_address: str) ->
     context.close()
 
 
-def test_a_name_that_was_made_to_point_here_is_refused(
-    playwright: Playwright, studio_address: str
-) -> None:
+def test_a_name_that_was_made_to_point_here_is_refused(tab: Page, studio_address: str) -> None:
     """DNS rebinding: the browser believes the stranger's name, the server does not."""
     port = urlsplit(studio_address).port
-    with launch(playwright, "--host-resolver-rules=MAP rebound.test 127.0.0.1") as chromium:
-        shown = chromium.new_page()
-        response = shown.goto(f"http://rebound.test:{port}/")
-        assert response is not None
-        assert response.status == 421
-        assert "this machine" in shown.content()
+    response = tab.goto(f"http://rebound.test:{port}/")
+    assert response is not None
+    assert response.status == 421
+    assert "this machine" in tab.content()
 
 
 def test_a_stopped_studio_is_said_so(page: Page) -> None:
@@ -489,25 +492,23 @@ def test_a_stopped_studio_is_said_so(page: Page) -> None:
     page.unroute("**/api/**")
 
 
-def test_while_it_waits_the_page_says_so(browser: Browser, studio_address: str) -> None:
-    context = browser.new_context()
-    shown = context.new_page()
+def test_while_it_waits_the_page_says_so(tab: Page, studio_address: str) -> None:
     held: list[Any] = []
     complaints: list[str] = []
-    shown.on("pageerror", lambda error: complaints.append(str(error)))
-    shown.route("**/api/world/**", lambda route: held.append(route))
-    shown.goto(studio_address)
-    expect(shown.locator("#graph")).to_have_attribute("aria-busy", "true")
-    expect(shown.locator("#badge")).to_contain_text("Loading…")
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.route("**/api/world/**", lambda route: held.append(route))
+    tab.goto(studio_address)
+    expect(tab.locator("#graph")).to_have_attribute("aria-busy", "true")
+    expect(tab.locator("#badge")).to_contain_text("Loading…")
     while not held:
-        shown.wait_for_timeout(20)
+        tab.wait_for_timeout(20)
     for control in ('[value="gaussian"]', '[value="hand"]'):  # moved too early
-        shown.click(control)
-    expect(shown.locator('[value="best"]')).to_be_checked()
+        tab.click(control)
+    expect(tab.locator('[value="best"]')).to_be_checked()
     held[0].continue_()
-    expect(shown.locator("#graph")).to_have_attribute("aria-busy", "false", timeout=WAIT)
+    expect(tab.locator("#graph")).to_have_attribute("aria-busy", "false", timeout=WAIT)
     assert complaints == []
-    context.close()
+    tab.unroute_all()
 
 
 def test_of_two_worlds_the_one_asked_for_last_is_shown(page: Page) -> None:

@@ -61,7 +61,7 @@ def sizes() -> st.SearchStrategy[Sizes]:
 pairs = given(
     st.lists(lines(), min_size=1, max_size=10), lines(), st.integers(0, 9), st.booleans(), sizes()
 )
-relaxed = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+relaxed = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.usefixtures("_one_connection")

@@ -21,7 +21,7 @@ from rainbowdp import tables
 from rainbowdp.cli import app
 from rainbowdp.tables import funnel
 
-SEED, CHEAP = 16, 950
+SEED = 16
 
 
 def by_command(*words: str) -> Any:
@@ -40,22 +40,22 @@ def fresh(tmp_path: Path) -> Callable[[], Path]:
     return make
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("times", [len(CASES), pytest.param(950, marks=pytest.mark.slow)])
 def test_no_marker_comes_out_by_the_api(
-    fresh: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    times: int, fresh: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAINBOWDP_CACHE", str(tmp_path / "kept"))
     dice, names = Random(SEED), list(CASES)
-    for number in range(CHEAP):
+    for number in range(times):
         case, marker = names[number % len(names)], f"patient{dice.getrandbits(64):x}"
         assert markers.leaks(case, marker, fresh(), dice, CASES) == [], case
         assert marker not in str(list((tmp_path / "kept").rglob("*")))
 
 
-@pytest.mark.slow
-def test_no_marker_comes_out_of_the_command(fresh: Callable[[], Path]) -> None:
+@pytest.mark.parametrize("times", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_no_marker_comes_out_of_the_command(times: int, fresh: Callable[[], Path]) -> None:
     dice = Random(SEED)
-    for number in range(20):
+    for number in range(times):
         case, marker = FILES[number % len(FILES)], f"patient{dice.getrandbits(64):x}"
         assert markers.command(case, marker, fresh(), by_command) == [], case
 
@@ -81,7 +81,6 @@ def test_no_marker_comes_out_of_postgresql(postgres_url: str, fresh: Callable[[]
             assert markers.leaks("view", marker, fresh(), dice, made) == []
 
 
-@pytest.mark.slow
 def test_no_marker_comes_out_of_spark(
     spark: Any, fresh: Callable[[], Path], capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -45,7 +45,23 @@ RULES: list[Any] = [
 ]
 
 
-@pytest.fixture(params=[*NAMES, *FILES, "postgres"])
+QUICK = [
+    "arrow",
+    "pandas",
+    "polars",
+    "parquet",
+    "csv",
+    "sqlite",
+    "postgres",
+]  # one of each way to count
+
+
+@pytest.fixture(
+    params=[
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in [*NAMES, *FILES, "postgres"]
+    ]
+)
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     """How to make a table of one engine."""
     if request.param == "postgres":

@@ -7,6 +7,7 @@ trade-off curve it stands for, so whatever keeps the polygon keeps the guarantee
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rainbowdp.errors import InvalidGuarantee
@@ -34,7 +35,7 @@ def safe_curve(guarantee: Guarantee) -> TradeOff:
     if isinstance(guarantee, DP):
         return _dp_curve(ratio_below(guarantee), guarantee.exact_delta)
     if isinstance(guarantee, GaussianDP):
-        return _gaussian_curve(guarantee)
+        return _gaussian_curve(guarantee.exact_mu)
     raise InvalidGuarantee(f"exact rows need DP, GaussianDP or TradeOff, got {guarantee!r}")
 
 
@@ -56,13 +57,13 @@ def _dp_curve(ratio: Fraction, delta: Fraction) -> TradeOff:
     return TradeOff(sorted({*ends, (theta, theta)}))
 
 
-def _gaussian_curve(guarantee: GaussianDP) -> TradeOff:
+@lru_cache(maxsize=16)  # it takes a while, and each mechanism of a comparison asks for it
+def _gaussian_curve(mu: Fraction) -> TradeOff:
     """The lower hull of points above the curve and of their mirror images.
 
     A convex curve lies below every chord between points above it; and if y ≥ f(x) then
     f(y) ≤ f(f(x)) = x, so mirror images are above the curve too.
     """
-    mu = guarantee.exact_mu
     points = {(Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))}
     last = -mu / 2  # the curve crosses the diagonal at Φ(−μ/2)
     first = min(last, Fraction(0)) - _GAUSSIAN_REACH

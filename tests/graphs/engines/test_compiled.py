@@ -47,7 +47,7 @@ def scipy_steps(offsets: Integers, targets: Integers, start: NDArray[np.bool_]) 
     return np.where(np.isinf(found), -1, found)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(rough_graphs(), st.sampled_from([np.uint32, np.int64, np.int32, np.uint16]))
 def test_edges_are_compressed_as_networkx_lists_them(
     world: RoughGraph, kind: type[np.integer[Any]]
@@ -94,7 +94,6 @@ def test_boundary_and_depth_are_those_of_everyone(
     assert depth.tolist() == scipy_steps(offsets, targets, on_boundary).tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(rough_graphs(), st.integers(1, 50), st.booleans(), st.sampled_from([1, 2]))
 def test_margins_are_cut_distances(world: RoughGraph, cut: int, wide: bool, threads: int) -> None:
     size, truth, answers = len(world.region), world.region, world.regions + 1
@@ -108,7 +107,6 @@ def test_margins_are_cut_distances(world: RoughGraph, cut: int, wide: bool, thre
         assert compiled.distances(offsets, targets, truth == answer).tolist() == steps.tolist()
 
 
-@settings(max_examples=60, deadline=None)
 @given(rough_graphs(), st.booleans())
 def test_extents_pairs_and_classes_agree(world: RoughGraph, wide: bool) -> None:
     region, regions = world.region, world.regions
@@ -189,7 +187,6 @@ def test_only_large_graphs_load_the_compiler(monkeypatch: pytest.MonkeyPatch) ->
     engines._compiled.cache_clear()
 
 
-@settings(max_examples=60, deadline=None)
 @given(rough_graphs(), st.integers(2, 4))
 def test_a_rainbow_graph_is_the_same_from_either_engine(world: RoughGraph, answers: int) -> None:
     orders = [tuple(np.roll(np.arange(answers), -n).tolist()) for n in range(world.regions)]

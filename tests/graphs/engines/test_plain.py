@@ -9,7 +9,7 @@ from reference import brute_boundary, brute_depth, compressed
 from strategies import colored_graphs
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(colored_graphs())
 def test_boundary_depth_and_touching_are_those_of_networkx(
     world: tuple[nx.Graph, list[int]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
@@ -13,7 +13,6 @@ from rainbowdp.graphs.engines.sweep import Floats, spread
 from strategies import graphs
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     graphs(most=12, answers=3),
     st.lists(st.integers(1, 5000), min_size=12, max_size=12),

@@ -47,7 +47,7 @@ def tables(draw: st.DrawFn) -> list[list[int]]:
     return [first, near, rows(draw)]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(tables(), st.floats(0.01, 3), st.sampled_from([0, "1e-9", "0.01", "0.3"]))
 def test_what_passes_is_private_for_every_set_of_answers(
     table: list[list[int]], epsilon: float, delta: str

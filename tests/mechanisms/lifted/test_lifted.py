@@ -11,7 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
@@ -131,7 +131,6 @@ def by_definition(
     return found, truth, border
 
 
-@settings(max_examples=60, deadline=None)
 @given(deep_graphs(most=9, kinds=4), st.floats(0.05, 3), st.randoms(use_true_random=False))
 def test_the_lemma(graph: rb.RainbowGraph, epsilon: float, random: Any) -> None:
     """Rows are those of the definition, and private where the lemma says so."""
@@ -156,7 +155,6 @@ def test_the_lemma(graph: rb.RainbowGraph, epsilon: float, random: Any) -> None:
     assert np.abs(rows - reached).max() < 1e-9
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.one_of(graphs(most=9), deep_graphs(most=9, kinds=4)),
     st.one_of(st.floats(0.02, 4), st.just(0.0)),

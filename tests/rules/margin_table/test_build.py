@@ -143,7 +143,7 @@ def assert_near_the_best(
 @pytest.mark.parametrize(
     ("answers", "records", "epsilon"),
     [
-        (3, 20, "0.1"),
+        pytest.param(3, 20, "0.1", marks=pytest.mark.slow),
         (3, 20, "0.3"),
         (3, 20, "1"),
         (3, 20, "2"),
@@ -263,11 +263,11 @@ def test_never_below_permute_and_flip_where_leaders_share(
         (3, "0.05", "added or removed"),
         (3, "1", "substituted"),
         (4, "0.3", "added or removed"),
-        (4, "0.3", "substituted"),
-        (5, "0.05", "added or removed"),
+        pytest.param(4, "0.3", "substituted", marks=pytest.mark.slow),
+        pytest.param(5, "0.05", "added or removed", marks=pytest.mark.slow),
         (5, "1", "added or removed"),
-        (6, "0.05", "added or removed"),
-        (6, "0.3", "added or removed"),
+        pytest.param(6, "0.05", "added or removed", marks=pytest.mark.slow),
+        pytest.param(6, "0.3", "added or removed", marks=pytest.mark.slow),
         (6, "1", "added or removed"),
     ],
 )

@@ -44,7 +44,6 @@ def holds(guarantee: rb.DP, table: MarginTable, *, exactly: bool) -> bool:
 # where the proof turns
 
 
-@pytest.mark.slow
 @given(strategies.margin_tables())
 @settings(max_examples=40, deadline=None)
 def test_the_corners_are_as_tight_as_all_pairs_of_neighbors(table: MarginTable) -> None:

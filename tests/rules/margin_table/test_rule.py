@@ -71,7 +71,6 @@ def test_floats_are_the_exact_rows_rounded(table: MarginTable, data: st.DataObje
 
 
 @given(strategies.margin_tables(), st.data())
-@settings(max_examples=60)
 def test_answers_are_treated_alike(table: MarginTable, data: st.DataObject) -> None:
     """Any order of the answers where leaders share; turning the list where the first has it.
 

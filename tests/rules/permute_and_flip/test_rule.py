@@ -263,14 +263,14 @@ def test_a_clear_winner_is_all_but_certain(answers: int, rows: int, epsilon: str
     assert least > 1 - 1e-9
 
 
+@pytest.mark.parametrize("size", [8_000, pytest.param(40_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ties", Ties)
-def test_draws_follow_the_row(ties: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_follow_the_row(ties: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(7)
     monkeypatch.setattr("secrets.randbits", rng.getrandbits)
     monkeypatch.setattr("secrets.choice", rng.choice)
     mechanism = flip(question(4, ties=ties), rb.DP(1))
     counts = {"a0": 5, "a1": 7, "a2": 7, "a3": 4}
-    size = 40_000
     drawn = [mechanism.release(counts) for _ in range(size)]
     for answer, p in mechanism[counts].items():
         off = (drawn.count(answer) - size * p) / math.sqrt(size * p * (1 - p))

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import mpmath as mp
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
@@ -19,7 +19,6 @@ TOTAL = 1 << 64
 
 
 @given(st.integers(2, 8), st.integers(1, 40), st.sampled_from(("0", "1e-9", "0.01", "0.3")))
-@settings(max_examples=60, deadline=None)
 def test_the_weights_are_the_closed_form_rounded_up(answers: int, more: int, delta: str) -> None:
     epsilon = Fraction(more, 10)
     guarantee = rb.DP(epsilon, delta)
