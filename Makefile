@@ -1,5 +1,5 @@
 # make demo   sets up and shows the main job on shipped data
-# make test   sets up, a browser included, and runs every test
+# make test   sets up, a browser and MariaDB included, and runs every test
 # make check  lint, format, types
 # make bench  the benchmarks, each beside its peers
 # make docs   the documentation, into docs/_build/html
@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
 
-.PHONY: demo test browser check format bench docs clean
+.PHONY: demo test programs check format bench docs clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -25,10 +25,10 @@ $(VENV)/docs: $(VENV)/base
 demo: $(VENV)/base
 	$(RUN)/python examples/ask.py
 
-browser:
-	tests/install_browser
+programs:
+	tests/install_programs
 
-test: browser $(VENV)/dev
+test: programs $(VENV)/dev
 	$(RUN)/pytest -n auto
 
 check: $(VENV)/dev

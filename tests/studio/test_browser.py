@@ -20,7 +20,7 @@ from rainbowdp.studio.offers import offered
 
 pytestmark = pytest.mark.slow
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as tests/install_browser
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as tests/install_programs
 ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -44,7 +44,7 @@ def playwright() -> Iterator[Playwright]:
 def launch(playwright: Playwright, *more: str) -> Browser:
     found = [path for name in BROWSERS if (path := shutil.which(name))]
     if not found:
-        pytest.fail("Chromium is missing: make browser installs it")
+        pytest.fail("Chromium is missing: make programs installs it")
     return playwright.chromium.launch(executable_path=found[0], args=[*ARGUMENTS, *more])
 
 
