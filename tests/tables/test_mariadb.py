@@ -12,7 +12,7 @@ import pytest
 import markers
 import rainbowdp as rb
 from mariadb import fresh_database, run
-from rainbowdp.tables import any_database, count, look
+from rainbowdp.tables import any_database, arrow_stream, count, look
 
 LARGE = [str(2**64 - 1), str(2**53 + 1)]
 EXACT = f"{'7' * 35}.{'3' * 30}"
@@ -232,5 +232,5 @@ def test_a_planted_fault_is_found(table: rb.SQLTable, monkeypatch: pytest.Monkey
 def test_the_size_of_a_batch_does_not_matter(
     table: rb.SQLTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(any_database, "_BATCH", 2)
+    monkeypatch.setattr(arrow_stream, "ROWS", 2)
     assert count(table, rb.Winner(["a", "b"], "padded")) == {"a": 2, "b": 1}

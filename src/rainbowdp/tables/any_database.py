@@ -7,15 +7,14 @@ that remain are counted by DuckDB. So a server needs to know nothing but a plain
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
 from rainbowdp.questions import Question
-from rainbowdp.tables.arrow_stream import Texts, TextStream
+from rainbowdp.tables.arrow_stream import TextStream, batches_of
 from rainbowdp.tables.declared import MYSQL, Declared, Read, declared
 from rainbowdp.tables.duck import DIALECT, plainly
 from rainbowdp.tables.identities import spelled
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     import duckdb
     import sqlalchemy as sa
 
-_BATCH = 1 << 14  # rows that are handed to DuckDB at a time
 _HOPELESS = 1 << 20  # rows on end at which a driver fails: it does not go on at all
 _KEPT, _BATCHED = "rainbowdp_kept", "rainbowdp_batch"
 _READ_ONLY = {
@@ -278,11 +276,10 @@ def _identity(plain: Any) -> bytes | None:
     return plain.hex().encode() if isinstance(plain, bytes) else spelled(plain)
 
 
-def _keep(connection: duckdb.DuckDBPyConnection, rows: Iterator[Row]) -> None:
+def _keep(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row]) -> None:
     """Hand the rows to DuckDB, which puts on disk what memory cannot hold."""
-    while batch := list(islice(rows, _BATCH)):
-        columns = [Texts.of(values) for values in zip(*batch, strict=True)]
-        with closing(TextStream(Row._fields, partial(iter, [columns]))) as stream:
+    for batch in batches_of(rows):
+        with closing(TextStream(Row._fields, partial(iter, [batch]))) as stream:
             connection.register(_BATCHED, stream)
             connection.execute(
                 f"INSERT INTO {_KEPT} SELECT CAST(number AS INTEGER), shown, person "  # noqa: S608
