@@ -1,5 +1,5 @@
 # make demo   sets up and shows the main job on shipped data
-# make test   sets up, a browser included, and runs the tests, all but the slow ones
+# make test   sets up, a browser and MariaDB included, and runs the tests, all but the slow ones
 # make slow   the slow ones: large margin tables, much of Spark, hundreds of kills
 # make check  lint, format, types
 # make bench  the benchmarks, each beside its peers
@@ -11,7 +11,7 @@ RUN := $(VENV)/bin
 # The tests start Python hundreds of times; without bytecode each of them compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow browser check format bench docs clean
+.PHONY: demo test slow programs check format bench docs clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -29,13 +29,13 @@ $(VENV)/docs: $(VENV)/base
 demo: $(VENV)/base
 	$(RUN)/python examples/ask.py
 
-browser:
-	tests/install_browser
+programs:
+	tests/install_programs
 
-test: browser $(VENV)/dev
+test: programs $(VENV)/dev
 	$(RUN)/pytest -n auto -m 'not slow'
 
-slow: $(VENV)/dev
+slow: programs $(VENV)/dev
 	$(RUN)/pytest -n auto -m slow
 
 check: $(VENV)/dev

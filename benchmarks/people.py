@@ -1,25 +1,29 @@
 """People with many rows: what a person rule costs beside DuckDB's own window query.
 
 The window query is what one would write by hand to keep k rows of each person; it keeps those of
-the first value, which is the rule that favors an answer. Prints Markdown. The number of rows may be
-given in millions.
+the first value, which is the rule that favors an answer. Both may use as much memory. Prints
+Markdown; the engines read the same Parquet file, or a copy of it in a DuckDB file.
+
+    python benchmarks/people.py --millions 100 --each 10 --engines Parquet "PyArrow dataset"
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import duckdb
+import polars as pl
+import pyarrow.dataset
 
 import rainbowdp as rb
-from rainbowdp.tables import count
+from rainbowdp.tables import count, locked
 
-MILLIONS = 20
-ROWS_EACH = (2, 10, 100)
 LIMIT = 5
 ANSWERS = ["red", "green", "blue", "mauve"]
 
@@ -34,6 +38,22 @@ _WINDOW = """
 """
 
 
+def in_duckdb_file(path: Path) -> rb.SQLTable:
+    file = path.with_suffix(".duckdb")
+    if not file.exists():
+        with duckdb.connect(file) as connection:
+            connection.execute(f"CREATE TABLE t AS FROM '{path}'")
+    return rb.SQLTable(str(file), "t")
+
+
+ENGINES: dict[str, Callable[[Path], Any]] = {
+    "Parquet": lambda path: path,
+    "PyArrow dataset": pyarrow.dataset.dataset,
+    "DuckDB file": in_duckdb_file,
+    "Polars, lazy": pl.scan_parquet,
+}
+
+
 def seconds(work: Callable[..., object], *arguments: object) -> float:
     start = time.perf_counter()
     work(*arguments)
@@ -41,24 +61,37 @@ def seconds(work: Callable[..., object], *arguments: object) -> float:
 
 
 def main() -> None:
-    rows = int(float(sys.argv[1]) * 10**6) if len(sys.argv) > 1 else MILLIONS * 10**6
-    print("| rows | rows a person | limit | DuckDB's window [s] | sample [s] | ratio ", end="")
+    parser = argparse.ArgumentParser(description="Person rules beside DuckDB's window query.")
+    parser.add_argument("--millions", type=float, default=20)
+    parser.add_argument("--each", type=int, nargs="*", default=[2, 10, 100])
+    parser.add_argument("--engines", nargs="*", default=["Parquet"], choices=list(ENGINES))
+    parser.add_argument("--gigabytes", type=int, default=8, help="the memory of DuckDB")
+    given = parser.parse_args()
+    rows, memory = int(given.millions * 10**6), f"memory_limit = '{given.gigabytes}GB'"
+    sample = rb.Winner(ANSWERS, "x", person="person", rows_per_person=LIMIT)
+    vote = rb.Winner(ANSWERS, "x", person="person", person_rule="one vote")
+    print("| rows | rows a person | engine | DuckDB's window [s] | sample [s] | ratio ", end="")
     print("| one vote [s] | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as folder:
-        for each in ROWS_EACH:
+    settings = (*locked._SETTINGS, memory)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.object(locked, "_SETTINGS", settings),
+    ):
+        for each in given.each:
             path = Path(folder) / f"{each}.parquet"
-            people = rows // each
             with duckdb.connect() as connection:
-                connection.execute(_TABLE.format(people=people, rows=rows, path=path))
-                query = _WINDOW.format(path=path, limit=LIMIT)
-                by_hand = seconds(connection.execute, query)
-            sample = rb.Winner(ANSWERS, "x", person="person", rows_per_person=LIMIT)
-            vote = rb.Winner(ANSWERS, "x", person="person", person_rule="one vote")
-            taken = [seconds(count, path, question) for question in (sample, vote)]
-            cells = " | ".join(f"{t:.1f} | {t / by_hand:.2f}" for t in taken)
-            print(f"| {rows:,} | {each} | {LIMIT} | {by_hand:.1f} | {cells} |", flush=True)
-            path.unlink()
+                connection.execute(f"SET {memory}")
+                connection.execute(f"SET temp_directory = '{folder}'")
+                connection.execute(_TABLE.format(people=rows // each, rows=rows, path=path))
+                by_hand = seconds(connection.execute, _WINDOW.format(path=path, limit=LIMIT))
+            for name in given.engines:
+                table = ENGINES[name](path)
+                taken = [seconds(count, table, question) for question in (sample, vote)]
+                cells = " | ".join(f"{t:.1f} | {t / by_hand:.2f}" for t in taken)
+                print(f"| {rows:,} | {each} | {name} | {by_hand:.1f} | {cells} |", flush=True)
+            for file in Path(folder).glob(f"{each}.*"):
+                file.unlink()
 
 
 if __name__ == "__main__":

@@ -12,11 +12,12 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from ledgers import place, places
+from mariadb import mariadb_url
 from postgres import postgres_url
 from spark_session import provide_java, spark
 from studio_server import studio_address
 
-__all__ = ["place", "places", "postgres_url", "spark", "studio_address"]
+__all__ = ["mariadb_url", "place", "places", "postgres_url", "spark", "studio_address"]
 
 provide_java()
 
@@ -28,7 +29,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "people")
 
 
 class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Each test goes to whichever worker is free, but those of the studio or of Spark to one.
+    """Each test goes to whichever worker is free, but those of the studio, Spark or MariaDB to one.
 
     These take long to start, and so do compiled kernels, which a fresh clone has to compile.
     (With pytest 9.2, marks of xdist 3.8 make no groups.)
@@ -41,6 +42,8 @@ class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
             return "compiled"
         if "spark" in nodeid and "spark_submit" not in nodeid:
             return "spark"
+        if "mariadb" in nodeid:
+            return "mariadb"
         return nodeid
 
 

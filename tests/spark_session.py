@@ -50,10 +50,17 @@ def wrapped(runtime: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    """A session with two threads and two partitions, until the tests end."""
+    """A session until the tests end."""
+    session = start()
+    yield session
+    session.stop()
+
+
+def start() -> Any:
+    """A session with two threads and two partitions."""
     from pyspark.sql import SparkSession
 
-    session = (
+    return (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
@@ -62,8 +69,6 @@ def spark() -> Iterator[Any]:
         .config("spark.driver.host", "127.0.0.1")
         .getOrCreate()
     )
-    yield session
-    session.stop()
 
 
 def work_in(session: Any, folder: Path) -> None:

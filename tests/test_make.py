@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-SCRIPT = ROOT / "tests" / "install_browser"
+SCRIPT = ROOT / "tests" / "install_programs"
 
 
 def run(path: Path) -> subprocess.CompletedProcess[str]:
@@ -40,13 +40,17 @@ def command(folder: Path, name: str, does: str) -> None:
 
 def refused(done: subprocess.CompletedProcess[str]) -> bool:
     *before, last = done.stderr.splitlines()
-    told = last.startswith("The tests need a browser") and last.endswith("chromium).")
+    told = last.startswith("The tests need a browser and MariaDB") and last.endswith("-server).")
     return done.returncode == 1 and not done.stdout and not before and told
 
 
+MARIADB = ("mariadbd", "mariadb-install-db", "my_print_defaults")
+
+
 @pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
-def test_a_browser_that_is_there_is_taken(machine: Path, name: str) -> None:
-    command(machine, name, "exit 7")
+def test_programs_that_are_there_are_taken(machine: Path, name: str) -> None:
+    for program in (name, *MARIADB):
+        command(machine, program, "exit 7")
     command(machine, "apt-get", "exit 8")
     done = run(machine)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -69,14 +73,26 @@ def test_where_the_installation_fails_too(machine: Path) -> None:
     assert refused(run(machine))
 
 
-def test_debians_package_is_installed(machine: Path) -> None:
+@pytest.mark.parametrize(
+    ("there", "packages"),
+    [
+        ((), "chromium mariadb-server-core mariadb-client-core"),
+        (("chromium", "mariadbd"), "mariadb-server-core mariadb-client-core"),
+        (MARIADB, "chromium"),
+    ],
+)
+def test_debians_packages_are_installed(
+    machine: Path, there: tuple[str, ...], packages: str
+) -> None:
+    for program in there:
+        command(machine, program, "exit 7")
     command(machine, "apt-get", f'echo "$@" >> {machine}/asked')
     done = run(machine)
     assert (done.returncode, done.stderr) == (0, "")
     asked = (machine / "asked").read_text().splitlines()
     assert asked[0].startswith("update")
     assert asked[1].startswith("install")
-    assert asked[1].endswith("chromium")
+    assert asked[1].endswith(f"--no-install-recommends {packages}")
 
 
 def test_ci_runs_the_commands_of_the_readme_and_the_checks() -> None:

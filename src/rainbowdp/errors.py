@@ -104,5 +104,6 @@ class BudgetExceeded(LedgerError):
 class MissingExtra(RainbowError, ImportError):
     """A library that this optional feature needs is not installed."""
 
-    def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"this needs {library}: pip install 'rainbowdp[{extra}]'")
+    def __init__(self, library: str, extra: str | None = None) -> None:
+        install = library if extra is None else f"'rainbowdp[{extra}]'"
+        super().__init__(f"this needs {library}: pip install {install}")

@@ -112,6 +112,34 @@ def test_another_database_schema_or_table_is_another_source(table: rb.SQLTable) 
     assert found not in (None, TOWN)
 
 
+def test_any_database_is_known_without_its_user() -> None:
+    for url in (
+        "mysql+pymysql://ann:secret@DB.example/town?password=secret",
+        "mariadb://db.example:3306/town",
+        "mysql://db.example/town?charset=utf8mb4",
+    ):
+        assert source_of(rb.SQLTable(url, "votes")) == "mysql://db.example:3306/town/votes"
+    there = source_of(rb.SQLTable("mysql://ann@db.example", "votes", "town"))
+    assert there == "mysql://db.example:3306//town.votes"
+    assert (
+        source_of(rb.SQLTable("trino://ann@db:8443/lake", "votes")) == "trino://db:8443/lake/votes"
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql+pymysql:///town?unix_socket=/run/here.sock",
+        "mssql+pyodbc:///?odbc_connect=SERVER%3Ddb%3BPWD%3Dsecret",
+        "mssql+pyodbc://ann:secret@some_dsn",
+        "oracle://ann:secret@db.example/?service_name=town",
+        "mysql://ann:se@cret@db.example/town",
+    ],
+)
+def test_an_address_that_only_its_driver_understands_has_none(url: str) -> None:
+    assert source_of(rb.SQLTable(url, "votes")) is None
+
+
 def test_a_search_path_is_part_of_a_table_without_a_schema() -> None:
     here, there = (
         source_of(rb.SQLTable(f"postgresql://db/town?options=-csearch_path%3D{schema}", "votes"))

@@ -18,7 +18,7 @@ from rainbowdp.paper.objects import figure_one
 from rainbowdp.studio.examples import EXAMPLES, example
 from rainbowdp.studio.offers import offered
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as tests/install_browser
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as tests/install_programs
 ARGUMENTS = [
     "--headless",
     "--no-sandbox",
@@ -44,7 +44,7 @@ def playwright() -> Iterator[Playwright]:
 def browser(playwright: Playwright) -> Iterator[Browser]:
     found = [path for name in BROWSERS if (path := shutil.which(name))]
     if not found:
-        pytest.fail("Chromium is missing: make browser installs it")
+        pytest.fail("Chromium is missing: make programs installs it")
     with playwright.chromium.launch(executable_path=found[0], args=ARGUMENTS) as chromium:
         yield chromium
 

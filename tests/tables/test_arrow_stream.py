@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from rainbowdp.tables import arrow_stream
-from rainbowdp.tables.arrow_stream import Texts, TextStream
+from rainbowdp.tables.arrow_stream import Texts, TextStream, batches_of
 
 FIRST: list[bytes | None] = [b"red", None, b"", "é\0".encode()]
 SECOND: list[bytes | None] = [None, b"1", b"2", None]
@@ -80,3 +80,14 @@ def test_a_failure_is_kept_and_not_shown(error: BaseException) -> None:
     assert "private" not in str(caught.value)
     stream.failure = None
     error.__traceback__ = None
+
+
+def test_a_batch_ends_before_its_offsets_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(b"red", None), (b"x" * 9, b"y" * 9), (None, None), (b"", b"1"), (b"2", b"3")]
+    monkeypatch.setattr(arrow_stream, "ROWS", 3)
+    monkeypatch.setattr(arrow_stream, "BYTES", 20)
+    made = list(batches_of(rows))
+    assert [len(first) for first, _ in made] == [2, 3]
+    found = pa.table(TextStream(["a", "b"], lambda: iter(made))).to_pydict()
+    assert found["a"] == ["red", "x" * 9, None, "", "2"]
+    assert list(batches_of([])) == []

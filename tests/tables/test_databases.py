@@ -233,18 +233,15 @@ def test_a_password_is_never_shown() -> None:
     refused(SQLTable(f"postgresql://{where}?sslmode=hunter2", "t"))
     assert refused(SQLTable("postgresql://ann:hunter2@host:port/x", "t")) == (
         "the url of an SQLTable must be postgresql://user:password@host:port/database, "
-        "sqlite:///file or duckdb:///file, got something else"
+        "sqlite:///file, duckdb:///file or another address of SQLAlchemy's, got something else: "
+        "write an @ in a password as %40"
     )
 
 
-def test_other_databases_are_refused() -> None:
-    assert refused(SQLTable("mysql+pymysql://ann:hunter2@host/x", "t")) == (
-        "the url of an SQLTable must begin with postgresql://, sqlite:/// or duckdb:///, "
-        "got mysql+pymysql://: export the table of another database to a Parquet file"
-    )
+def test_what_is_no_address_is_refused() -> None:
     assert refused(SQLTable("somewhere", "t")) == (
-        "the url of an SQLTable must begin with postgresql://, sqlite:/// or duckdb:///, or be the "
-        "path of a database file, got something else"
+        "the url of an SQLTable must be an address, as postgresql://user@host/database or "
+        "sqlite:///file are, or the path of a database file, got something else"
     )
 
 

@@ -295,15 +295,15 @@ def test_hashing_the_place_of_a_person_is_found(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_first_listed_first_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    first_listed = Dialect(hashed=lambda key, terms: "0", spread=duck._DIALECT.spread)
-    monkeypatch.setattr(duck, "_DIALECT", first_listed)
+    first_listed = Dialect(hashed=lambda key, terms: "0", spread=duck.DIALECT.spread)
+    monkeypatch.setattr(duck, "DIALECT", first_listed)
     with pytest.raises(AssertionError):
         check_symmetry(engines.arrow)
 
 
 def test_an_exclusive_or_with_the_last_term_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    weak = Dialect(lambda key, terms: f"hash({key}, {terms})", duck._DIALECT.spread)
-    monkeypatch.setattr(duck, "_DIALECT", weak)
+    weak = Dialect(lambda key, terms: f"hash({key}, {terms})", duck.DIALECT.spread)
+    monkeypatch.setattr(duck, "DIALECT", weak)
     with pytest.raises(AssertionError):
         check_sample(engines.arrow, keys=3)
 

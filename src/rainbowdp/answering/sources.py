@@ -22,7 +22,8 @@ from rainbowdp.aliases import Dataset
 from rainbowdp.tables import ParquetFile, SQLTable, TextFile
 
 _FILES = ("sqlite", "duckdb")  # databases that are a file
-_PORTS = {"postgresql": "5432"}
+_SAME = {"postgres": "postgresql", "mariadb": "mysql"}  # two names of one server
+_PORTS = {"postgresql": "5432", "mysql": "3306", "mssql": "1433", "oracle": "1521"}
 
 
 def source_of(table: Dataset, declared: str | None = None) -> str | None:
@@ -81,13 +82,20 @@ def _database(address: str, schema: str | None, table: str | None) -> str | None
     except (ArgumentError, ValueError):  # reading it will say so
         return None
     backend = url.get_backend_name()
-    kind = "postgresql" if backend == "postgres" else backend
+    kind = _SAME.get(backend, backend)
     if kind in _FILES:
         in_memory = url.database in (None, "", ":memory:")
         return None if in_memory else _in_file(str(url.database), name)
-    host = (url.host or _text(url.query.get("host")) or "localhost").lower()
+    postgres = kind == "postgresql"
+    host = url.host or (_text(url.query.get("host")) or "localhost" if postgres else "")
+    database = url.database or (url.username if postgres else "") or ""
+    named = database or (schema if kind == "mysql" else None)
+    if "@" in host or not (postgres or (host and named)):
+        return None  # part of a password, or what the driver alone understands
     port = url.port or _text(url.query.get("port")) or _PORTS.get(kind, "")
-    place = f"{kind}://{host}:{port}/{url.database or url.username or ''}/{name}"
+    place = f"{kind}://{host.lower()}:{port}/{database}/{name}"
+    if not postgres:
+        return _printable(place)
     options = _text(url.query.get("options"))
     chosen = schema is None and options is not None  # a search path in them chooses the schema
     return _printable(f"{place}?{options}" if chosen else place)

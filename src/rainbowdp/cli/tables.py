@@ -65,7 +65,7 @@ SqlTable = Annotated[str | None, typer.Option("--table", help="The table in the 
 
 TABLE_HELP = (
     "A CSV, TSV, JSON lines or Parquet file or glob, - for standard input, "
-    "or postgresql://user@host/database."
+    "or a database: postgresql://user@host/database."
 )
 
 

@@ -7,10 +7,11 @@
 * a path or a glob of ``.csv``, ``.tsv``, ``.jsonl`` or ``.ndjson`` files, each also with ``.gz``,
   or of ``.parquet`` files;
 * a ``TextFile``, which says how to read one, or a ``ParquetFile`` whose name does not tell;
-* an ``SQLTable`` of a PostgreSQL, SQLite or DuckDB database;
+* an ``SQLTable`` of a PostgreSQL, SQLite or DuckDB database, which counts itself, or of any other
+  that SQLAlchemy reaches, out of which the needed columns are counted here;
 * counts: ``{"red": 10, "green": 7}``, or what ``value_counts()`` of pandas gives.
 
-Nothing else than counts leaves the engine. The rules, the same for all of them:
+Nothing else than counts leaves the engine that counts. The rules, the same for all of them:
 
 * Only what the question lists is counted. Nulls, NaN and other values are not.
 * A record of a text file is one line, and each line is read alone: whatever bytes it holds, every

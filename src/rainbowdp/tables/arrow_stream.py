@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+ROWS = 1 << 14  # of a batch at most
+BYTES = 1 << 26  # after which a batch ends; offsets have 31 bits
 _NULLABLE, _UNKNOWN = 2, -1
 _FAILED = 5  # EIO: why is kept in Python, since a message might show a record
 
@@ -41,6 +43,20 @@ class Texts:
     def __len__(self) -> int:
         """How many rows."""
         return len(self.offsets) - 1
+
+
+def batches_of(rows: Iterable[Sequence[bytes | None]]) -> Iterator[list[Texts]]:
+    """The columns of so many rows at a time that they are neither many nor long."""
+    batch: list[Sequence[bytes | None]] = []
+    filled = 0
+    for row in rows:
+        batch.append(row)
+        filled += sum(len(value) for value in row if value is not None)
+        if len(batch) >= ROWS or filled >= BYTES:
+            yield [Texts.of(column) for column in zip(*batch, strict=True)]
+            batch, filled = [], 0
+    if batch:
+        yield [Texts.of(column) for column in zip(*batch, strict=True)]
 
 
 class _Schema(ctypes.Structure):

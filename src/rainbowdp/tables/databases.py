@@ -1,4 +1,8 @@
-"""Work in a table of a database: queries run there and can change nothing."""
+"""Work in a table of a database, which is only read.
+
+PostgreSQL, SQLite and DuckDB count themselves; out of every other database the needed columns come
+here.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
-from rainbowdp.tables import duck_file, postgres, sqlite
+from rainbowdp.tables import any_database, duck_file, postgres, sqlite
 from rainbowdp.tables.named import NamedTable
 from rainbowdp.tables.prepared import Found, Work
 
@@ -27,13 +31,17 @@ _SQLITE_BEGINS = b"SQLite format 3\0"
 
 @dataclass(frozen=True)
 class SQLTable:
-    """A table or view of a database: PostgreSQL, SQLite or DuckDB.
+    """A table or view of a database.
+
+    PostgreSQL, SQLite and DuckDB count it themselves. Out of any other database that SQLAlchemy has
+    a dialect and a driver for, the columns that a question needs are read and counted here.
 
     Parameters
     ----------
     url
         Where the database is: ``postgresql://user:password@host/database``,
-        ``sqlite:///town.db``, ``duckdb:///town.duckdb``, or the path of an SQLite or DuckDB file.
+        ``sqlite:///town.db``, ``duckdb:///town.duckdb``, or the path of an SQLite or DuckDB file;
+        of another database SQLAlchemy's address, as ``mysql+pymysql://user:password@host/database``.
     table
         The name of the table or view.
     schema
@@ -61,7 +69,7 @@ def in_database(source: SQLTable, question: Question, work: Work[Found]) -> Foun
             "three slashes comes a relative path, after four an absolute one"
         )
     name = NamedTable(source.table, source.schema)
-    found: Found = _KINDS[kind].work_there(url, name, question, work)
+    found: Found = _KINDS.get(kind, any_database).work_there(url, name, question, work)
     return found
 
 
@@ -69,23 +77,19 @@ def _address(text: str) -> sa.URL:
     """The address in its parts, or that of a file. A message never shows all of it: passwords."""
     import sqlalchemy as sa
 
-    scheme, found, _ = text.partition("://")
-    if not found:
+    if "://" not in text:
         return sa.URL.create(_kind_of_file(Path(text)), database=text)
-    known = "postgresql://, sqlite:/// or duckdb:///"
-    if scheme.partition("+")[0] not in _KINDS:
-        raise UnreadableTable(
-            f"the url of an SQLTable must begin with {known}, got {scheme}://: "
-            "export the table of another database to a Parquet file"
-        )
     try:
-        return sa.make_url(text)
+        url = sa.make_url(text)
     except (sa.exc.ArgumentError, ValueError):
-        pass
-    raise UnreadableTable(  # outside, so that the error above is not shown with it
-        "the url of an SQLTable must be postgresql://user:password@host:port/database, "
-        "sqlite:///file or duckdb:///file, got something else"
-    )
+        url = None
+    if url is None or "@" in (url.host or ""):  # outside, so that an error is not shown with ours
+        raise UnreadableTable(
+            "the url of an SQLTable must be postgresql://user:password@host:port/database, "
+            "sqlite:///file, duckdb:///file or another address of SQLAlchemy's, got something "
+            "else: write an @ in a password as %40"
+        )
+    return url
 
 
 def _kind_of_file(path: Path) -> str:
@@ -97,8 +101,8 @@ def _kind_of_file(path: Path) -> str:
         begins = None
     if begins is None:
         raise UnreadableTable(
-            "the url of an SQLTable must begin with postgresql://, sqlite:/// or duckdb:///, or be "
-            "the path of a database file, got something else"
+            "the url of an SQLTable must be an address, as postgresql://user@host/database or "
+            "sqlite:///file are, or the path of a database file, got something else"
         )
     if begins == _SQLITE_BEGINS:
         return "sqlite"

@@ -44,7 +44,7 @@ _VIEW = "rainbowdp_counted"
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
 
 
-_DIALECT = Dialect(  # the outer hash mixes what the inner one joins by an exclusive or
+DIALECT = Dialect(  # the outer hash mixes what the inner one joins by an exclusive or
     hashed=lambda key, terms: f"hash(hash({key}, {terms}))",
     spread=lambda table: (
         f"SELECT person, number, unnest(range(records)) AS i FROM {table} AS many"  # noqa: S608
@@ -154,7 +154,7 @@ def in_duckdb(
             type_,
             source,
             found,
-            _DIALECT,
+            DIALECT,
             lambda make: run(make(literal)),
             lambda: look is not None and len(found) > 1 and _has_few(source, look),
         )

@@ -62,7 +62,7 @@ def numbering(question: Question) -> Callable[[object], int]:
     >>> [number(value) for value in ("1", 1.0, True, date(2024, 12, 31), "one", None, [])]
     [0, 0, 1, 2, -1, -1, -1]
     """
-    places = {name: _place(match_each(question, held)) for name, held in _HELD.items()}
+    places = {name: placing(match_each(question, held)) for name, held in _HELD.items()}
 
     def number(value: object) -> int:
         try:
@@ -80,8 +80,8 @@ def numbering(question: Question) -> Callable[[object], int]:
     return number
 
 
-def _place(found: Matches) -> Callable[[Any], int]:
-    """The function from a plain value to the number of its group."""
+def placing(found: Matches) -> Callable[[Any], int]:
+    """The function from a plain value to the number of its group, ``NONE`` if it has none."""
     if isinstance(found, dict):
         return lambda value: found.get(value, NONE)
     lows = [ends.low for ends in found]

@@ -16,7 +16,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 _ENGINES = (
+    "databricks",
     "duckdb",
+    "mysql",
     "narwhals",
     "numexpr",
     "pandas",
@@ -24,8 +26,11 @@ _ENGINES = (
     "psycopg",
     "py4j",
     "pyarrow",
+    "pymysql",
     "pyspark",
+    "snowflake",
     "sqlalchemy",
+    "trino",
 )
 _OF_SPARK = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _lock = threading.Lock()

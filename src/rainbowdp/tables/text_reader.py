@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Between, Question
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.arrow_stream import Texts
+from rainbowdp.tables.arrow_stream import batches_of
 from rainbowdp.tables.lines import (
     CHUNK,
     COMPILED_FROM,
@@ -33,7 +32,6 @@ from rainbowdp.tables.values import check_columns
 
 LINES = "rainbowdp_lines"  # the name under which DuckDB finds the batches
 _LINE = "line"
-_RECORDS = 1 << 14  # in a batch of a trusted file
 
 
 @dataclass(frozen=True)
@@ -119,10 +117,9 @@ class TextReader:
         with _csv_records(stream, fields, self._source.path) as records:
             if self._source.header is True:
                 next(records)
-            while batch := list(islice(records, _RECORDS)):
-                yield [
-                    Texts.of([_field(record, place) for record in batch]) for place in fields.wanted
-                ]
+            yield from batches_of(
+                [_field(record, place) for place in fields.wanted] for record in records
+            )
 
 
 @contextmanager

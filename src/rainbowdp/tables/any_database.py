@@ -1,0 +1,288 @@
+"""Work in a table of any database that SQLAlchemy can reach.
+
+The columns that the question needs, and no others, come here row by row. Each value is read by the
+declared type of its column and compared here, never by the server's collation, and the records
+that remain are counted by DuckDB. So a server needs to know nothing but a plain SELECT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rainbowdp.errors import MissingExtra, UnreadableTable
+from rainbowdp.questions import Question
+from rainbowdp.tables.arrow_stream import TextStream, batches_of
+from rainbowdp.tables.declared import MYSQL, Declared, Read, declared
+from rainbowdp.tables.duck import DIALECT, plainly
+from rainbowdp.tables.identities import spelled
+from rainbowdp.tables.locked import locked_connection, private_folder
+from rainbowdp.tables.looking import looked
+from rainbowdp.tables.named import NamedTable, shielded
+from rainbowdp.tables.objects import NONE, placing
+from rainbowdp.tables.people import no_identity
+from rainbowdp.tables.prepared import Found, Prepared, Work
+from rainbowdp.tables.query import Source
+from rainbowdp.tables.values import check_columns, matches, not_countable
+
+if TYPE_CHECKING:
+    import duckdb
+    import sqlalchemy as sa
+
+_HOPELESS = 1 << 20  # rows on end at which a driver fails: it does not go on at all
+_KEPT, _BATCHED = "rainbowdp_kept", "rainbowdp_batch"
+_READ_ONLY = {
+    **dict.fromkeys(MYSQL, "SET SESSION TRANSACTION READ ONLY"),
+    "oracle": "SET TRANSACTION READ ONLY",
+}
+_DRIVERS = dict.fromkeys(MYSQL, "pymysql")  # where an address names none
+_PACKAGES = {  # what to install, by the name of a missing module or dialect
+    "MySQLdb": "mysqlclient",
+    "mysql": "mysql-connector-python",
+    "databricks": "databricks-sqlalchemy",
+    "snowflake": "snowflake-sqlalchemy",
+    "bigquery": "sqlalchemy-bigquery",
+    "redshift": "sqlalchemy-redshift",
+    "cockroachdb": "sqlalchemy-cockroachdb",
+    "clickhouse": "clickhouse-sqlalchemy",
+    "trino": "'trino[sqlalchemy]'",
+}
+
+
+class Row(NamedTuple):
+    """What is kept of a record: the number of its group, its value as text, whose it is."""
+
+    number: bytes | None
+    shown: bytes | None
+    person: bytes | None
+
+
+def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+    """Do the work in a table or view, which is only read."""
+    import sqlalchemy as sa
+
+    place = f"{url.get_backend_name()} at {url.host or 'this machine'}/{url.database or ''}"
+    engine = _engine(url)
+    failures = (sa.exc.SQLAlchemyError, _errors(engine).Error)
+    try:
+        connection = shielded(
+            engine.connect,
+            Exception,  # a driver may raise anything here, and no row has been seen
+            lambda error: UnreadableTable(
+                f"{place} cannot be reached{_code(error)}: "
+                "check that it runs, and the user, the password and the database of the url"
+            ),
+        )
+        with connection:
+            return shielded(
+                lambda: _work(connection, table, question, place, work),
+                failures,
+                lambda error: UnreadableTable(
+                    f"the table {table!r} in {place} cannot be read{_code(error)}: "
+                    "check that this user may select from it"
+                ),
+            )
+    finally:
+        engine.dispose()
+
+
+def _engine(url: sa.URL) -> sa.Engine:
+    import sqlalchemy as sa
+
+    if url.drivername in _DRIVERS:
+        url = url.set(drivername=f"{url.drivername}+{_DRIVERS[url.drivername]}")
+    try:
+        engine = sa.create_engine(url, poolclass=sa.NullPool)
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        raise MissingExtra(_PACKAGES.get(missing, missing)) from None
+    except sa.exc.NoSuchModuleError:
+        dialect = url.get_backend_name()
+        if dialect in _PACKAGES:
+            raise MissingExtra(_PACKAGES[dialect]) from None
+        raise UnreadableTable(
+            f"no SQLAlchemy dialect is installed for {url.drivername}://: check the spelling, "
+            "install its package, or export the table to a Parquet file"
+        ) from None
+    if engine.dialect.is_async:
+        raise UnreadableTable(
+            f"the driver of {url.drivername}:// is asynchronous: name one that is not, "
+            "as mysql+pymysql:// does"
+        )
+    return engine
+
+
+def _errors(engine: sa.Engine) -> Any:
+    """The driver's module, which has its errors."""
+    return engine.dialect.loaded_dbapi
+
+
+def _code(error: Exception) -> str:
+    """The number of an error, never its message, which may show rows or a password."""
+    found = getattr(getattr(error, "orig", error), "args", ())
+    return f" (its error code is {found[0]})" if found and isinstance(found[0], int) else ""
+
+
+def _work(
+    connection: sa.Connection, name: NamedTable, question: Question, place: str, work: Work[Found]
+) -> Found:
+    dialect = connection.dialect.name
+    if dialect in _READ_ONLY:
+        connection.exec_driver_sql(_READ_ONLY[dialect])
+        if dialect in MYSQL:
+            connection.rollback()  # it holds from the next transaction on
+    types = _types(connection, name, place)
+    check_columns(question, list(types))
+    assert question.column is not None
+    column = declared(types[question.column], dialect)
+    if column is None or column.held is None:
+        raise not_countable(question, _word(types[question.column]))
+    found = matches(question, column.held, column.name)
+    person = None
+    if question.person is not None:
+        person = _person(question.person, types[question.person], dialect)
+    wanted = {question.column: column}
+    if question.person is not None and person is not None:
+        wanted.setdefault(question.person, person)
+    record = _recording(column.read, placing(found), None if person is None else person.read, work)
+    with private_folder() as folder, locked_connection(folder) as kept:
+        kept.execute(f"CREATE TEMP TABLE {_KEPT} (number INTEGER, shown VARCHAR, person VARCHAR)")
+        _take(connection, name, wanted, lambda rows: _keep(kept, filter(None, map(record, rows))))
+        source = Source(_KEPT, "number", "shown", None, None if person is None else "person")
+        groups = {number: number for number in range(len(question.groups))}
+        run = plainly(kept)
+        return work(
+            Prepared(question, column.name, source, groups, DIALECT, lambda make: run(make(str)))
+        )
+
+
+def _types(
+    connection: sa.Connection, name: NamedTable, place: str
+) -> dict[str, sa.types.TypeEngine[Any]]:
+    """The declared types of the columns."""
+    import sqlalchemy as sa
+
+    columns = shielded(
+        lambda: sa.inspect(connection).get_columns(name.table, schema=name.schema),
+        sa.exc.NoSuchTableError,
+        lambda _: UnreadableTable(f"there is no table {name!r} in {place}"),
+    )
+    if not columns:
+        raise UnreadableTable(f"there is no table {name!r} in {place}")
+    return {str(column["name"]): column["type"] for column in columns}
+
+
+def _word(type_: sa.types.TypeEngine[Any]) -> str:
+    """A type in a message."""
+    name = str(type_.__visit_name__).upper()
+    return "a type that SQLAlchemy does not know" if name == "NULL" else name
+
+
+def _person(name: str, type_: sa.types.TypeEngine[Any], dialect: str) -> Declared:
+    """How a column that tells people apart is read."""
+    person = declared(type_, dialect)
+    if person is None or not person.identifies:
+        raise no_identity(name, _word(type_), floats=person is not None)
+    return person
+
+
+# --- Reading ------------------------------------------------------------------------------------
+
+
+def _take(
+    connection: sa.Connection,
+    name: NamedTable,
+    wanted: dict[str, Declared],
+    use: Callable[[Iterator[Sequence[Any] | None]], None],
+) -> None:
+    """Give the rows of some columns to ``use``, ``None`` for one that the driver cannot read.
+
+    SQLAlchemy gives up the whole result at such a row, so the rows are taken from the driver's own
+    cursor, before SQLAlchemy looks at it.
+    """
+    import sqlalchemy as sa
+
+    errors = _errors(connection.engine)
+
+    def taken(_: Any, cursor: Any, *__: Any) -> None:
+        use(_rows(cursor, errors))
+
+    columns: list[sa.ColumnElement[Any]] = []
+    for column, type_ in wanted.items():
+        # The text protocol of MySQL rounds floats of 32 bits to six digits.
+        widened = type_.is_single and connection.dialect.name in MYSQL
+        columns.append(sa.cast(sa.column(column), sa.Double()) if widened else sa.column(column))
+    query = sa.select(*columns).select_from(sa.table(name.table, schema=name.schema))
+    sa.event.listen(connection, "after_cursor_execute", taken)
+    connection.execute(query, execution_options={"stream_results": True}).close()
+
+
+def _rows(cursor: Any, errors: Any) -> Iterator[Sequence[Any] | None]:
+    """The rows of a cursor; an error that is about the connection, not about a row, is raised."""
+    failed = 0
+    while True:
+        try:
+            row = cursor.fetchone()
+        except Exception as error:
+            failed += 1
+            lost = isinstance(error, errors.Error) and not isinstance(error, errors.DataError)
+            if lost or failed > _HOPELESS:
+                raise
+            yield None
+            continue
+        if row is None:
+            return
+        failed = 0
+        yield row
+
+
+def _recording(
+    read: Read, place: Callable[[Any], int], whose: Read | None, work: Work[Any]
+) -> Callable[[Sequence[Any] | None], Row | None]:
+    """The function from a row to what is kept of it; ``None`` if it does not count.
+
+    Only who looks at a table needs its values, and the rows that do not count.
+    """
+    looking = work is looked
+
+    def record(row: Sequence[Any] | None) -> Row | None:
+        if row is None:
+            return Row(None, None, None) if looking else None
+        plain = _plain(read, row[0])
+        number = NONE if plain is None else place(plain)
+        person = None if whose is None else _identity(_plain(whose, row[-1]))
+        if looking:
+            shown = None if row[0] is None else str(row[0]).encode("utf-8", "replace")
+        elif number == NONE or (whose is not None and person is None):
+            return None
+        else:
+            shown = None
+        return Row(None if number == NONE else b"%d" % number, shown, person)
+
+    return record
+
+
+def _plain(read: Read, value: Any) -> Any:
+    try:
+        return read(value)
+    except Exception:  # whatever it is, it is one value that is not counted
+        return None
+
+
+def _identity(plain: Any) -> bytes | None:
+    """A person's value as a text of its own."""
+    return plain.hex().encode() if isinstance(plain, bytes) else spelled(plain)
+
+
+def _keep(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row]) -> None:
+    """Hand the rows to DuckDB, which puts on disk what memory cannot hold."""
+    for batch in batches_of(rows):
+        with closing(TextStream(Row._fields, partial(iter, [batch]))) as stream:
+            connection.register(_BATCHED, stream)
+            connection.execute(
+                f"INSERT INTO {_KEPT} SELECT CAST(number AS INTEGER), shown, person "  # noqa: S608
+                f"FROM {_BATCHED}"
+            )
+            connection.unregister(_BATCHED)
