@@ -55,9 +55,10 @@ OTHERS: Mapping[str, Maker] = {
 }
 
 
-def ours_for(question: Question) -> dict[str, Maker]:
-    """``best``, and a maker for each kind that suits the question and is quick to make."""
-    kinds = [f.kind for f in FAMILIES if f.suits(question) and not f.costly]
+def ours_for(question: Question, guarantee: Guarantee) -> dict[str, Maker]:
+    """``best``, and a maker for each quick kind that suits the question and may gain."""
+    quick = [f for f in FAMILIES if f.suits(question) and not f.costly]
+    kinds = [f.kind for f in quick if not f.outdone(guarantee)]
     return {"best": best, **{kind: partial(by_kind, kind=kind) for kind in kinds}}
 
 
@@ -238,7 +239,7 @@ def compare(
         places = _on_question(world, datasets, records, margins)
     made: dict[str, tuple[Maker, Any]] = {}
     left_out: dict[str, str] = {}
-    for name, maker in _makers(world, mechanisms).items():
+    for name, maker in _makers(world, guarantee, mechanisms).items():
         try:
             mechanism = maker(world, guarantee)
         except InvalidGuarantee as error:
@@ -405,10 +406,12 @@ def _on_question(
 
 
 def _makers(
-    world: World, mechanisms: Mapping[str, Maker] | Sequence[Maker] | None
+    world: World,
+    guarantee: Guarantee,
+    mechanisms: Mapping[str, Maker] | Sequence[Maker] | None,
 ) -> Mapping[str, Maker]:
     if mechanisms is None:
-        ours = ON_GRAPHS if isinstance(world, RainbowGraph) else ours_for(world)
+        ours = ON_GRAPHS if isinstance(world, RainbowGraph) else ours_for(world, guarantee)
         return {**ours, **OTHERS}
     if isinstance(mechanisms, Mapping):
         return mechanisms

@@ -148,7 +148,7 @@ def _preferred(question: Question, guarantee: Guarantee) -> Family:
 
 def _least(question: Question, guarantee: Guarantee) -> tuple[Family, float]:
     """The kind with the least measure, of those that are cheap to build, and that measure."""
-    kinds = [kind for kind in FAMILIES if not kind.costly]
+    kinds = [kind for kind in FAMILIES if not kind.costly and not kind.outdone(guarantee)]
     fitting = [kind for kind in kinds if kind.unfit(question, guarantee) is None]
     if len(fitting) == 1:
         return fitting[0], 1.0

@@ -405,7 +405,7 @@ def _percent(chance: float) -> str:
 
 def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
     """What else there is for the question and the guarantee, by name."""
-    makers = {**ours_for(mechanism.question), **OTHERS}
+    makers = {**ours_for(mechanism.question, mechanism.guarantee), **OTHERS}
     del makers["best"]
     found: dict[str, Any] = {}
     for name, make in makers.items():

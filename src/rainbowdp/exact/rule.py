@@ -154,6 +154,10 @@ class Family(ABC):
         """
         return self.build(question, guarantee)[0].rows_at(question, counts, margins)
 
+    def outdone(self, guarantee: Guarantee) -> bool:
+        """Whether some other kind errs no more on any table, so that comparisons leave it out."""
+        return False
+
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
         """What is known of how good it is here, in a few words."""
         return None

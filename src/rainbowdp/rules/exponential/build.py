@@ -38,6 +38,10 @@ class ExponentialFamily(Family):
             return f"exponential needs a larger budget than {guarantee}"
         return None
 
+    def outdone(self, guarantee: Guarantee) -> bool:
+        """With the same ratio coins err no more: under ε, it has nothing to gain."""
+        return isinstance(guarantee, DP)
+
     def build(
         self, question: Question, guarantee: Guarantee, progress: Progress | None = None
     ) -> tuple[Exponential, Fraction]:
