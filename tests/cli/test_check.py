@@ -60,7 +60,7 @@ def test_a_custom_question_says_that_its_function_is_not_there(tmp_path: Path) -
 @pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
 def test_a_forged_promise_about_tables_is_refused(neighbors: Any, tmp_path: Path) -> None:
     """Rows that always say the truth, at ε = 0.001, about nothing at all."""
-    content = contents("homogeneous")
+    content = contents("boundary")
     for number, region in enumerate(content["regions"]):
         region["rows"] = [[TOTAL if v == number else 0 for v in range(3)]]
     content |= {"touching": [], "question": None, "neighbors": neighbors}

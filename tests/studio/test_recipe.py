@@ -35,7 +35,7 @@ def printed(
 
 
 def same(world: World, settings: Settings, row: dict[Any, float]) -> None:
-    # A question's rows are integers, grown along a polygon just inside a Gaussian curve.
+    # Integer rows of a boundary by hand grow along a polygon just inside a Gaussian curve.
     exactly = world.question is None or isinstance(settings.guarantee, rb.DP)
     position = settings.dataset or 0
     order = world.graph.rainbow(world.graph.datasets[position])

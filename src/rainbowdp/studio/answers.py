@@ -80,8 +80,10 @@ def maker(world: World, settings: Settings) -> Maker:
     """A function of a graph and a guarantee to the mechanism that ``settings`` name."""
     name, question = settings.mechanism, world.question
     if name in ON_GRAPHS and offered(world)[name].boundary:
+        if question is not None and settings.boundary is None:  # all rivals alike, as released
+            return lambda graph, promise: _answered(world, by_kind(question, promise, name))
         grown = ON_GRAPHS[name]
-        return lambda graph, promise: grown(graph, promise, _boundary(world, settings, promise))
+        return lambda graph, promise: grown(graph, promise, settings.boundary)
     if name in ON_GRAPHS:
         return ON_GRAPHS[name]
     if name == "printed":
@@ -228,14 +230,6 @@ def _sets(answers: int) -> Floats:
     """Every set of answers but the empty and the whole one, a row each."""
     rows = list(itertools.product((0.0, 1.0), repeat=answers))[1:-1]
     return np.array(rows or [(1.0,) * answers])
-
-
-def _boundary(world: World, settings: Settings, guarantee: Guarantee) -> Any:
-    if settings.boundary is not None:
-        return settings.boundary
-    if world.question is not None:  # what the library's questions do
-        return BoundaryCondition.symmetric(world.graph, guarantee)
-    return None
 
 
 def _equal_shares(world: World, guarantee: Guarantee) -> list[float]:
