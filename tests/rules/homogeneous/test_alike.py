@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -171,6 +172,13 @@ def test_a_row_is_found_by_an_answer_and_a_depth() -> None:
     for key in wrong:
         with pytest.raises(NoPlace):
             rule.weights(key, ("a", "b", "c"))
+
+
+@pytest.mark.parametrize("wrong", [(), ((1,),), ((1, 1, 1),), ((1, 1), (1, 1, 1))])
+def test_a_ladder_has_two_weights_at_each_depth(wrong: Any) -> None:
+    exact = homogeneous(rb.Winner(["a", "b", "c"]), rb.DP(1)).exact()
+    with pytest.raises(rb.InvalidMechanism, match="two weights at each depth"):
+        replace(exact, rule=OneLadder(wrong))
 
 
 @pytest.mark.parametrize(
