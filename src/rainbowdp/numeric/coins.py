@@ -8,26 +8,42 @@ import numpy as np
 
 from rainbowdp.aliases import Floats
 
+_MANY = 200  # answers from which on all nodes would take long to find
+_EACH = 24  # nodes of a part
+
 
 def first_heads(chances: Floats) -> Floats:
     """The rows of permute-and-flip, in floats, from rows of chances whose largest is 1.
 
     The integrand is a polynomial of degree q − 1, so Gauss–Legendre quadrature with ⌈q/2⌉ nodes is
-    exact; and since every term is positive, the result is right to a few ulps for any number of
-    answers.
+    exact; and since every term is positive, the result is right to a few ulps. For hundreds of
+    answers the interval is halved towards 0, where the integrand falls like an exponential at most
+    that steep, and each part has a few nodes: right to a relative 1e-12.
     """
     size = chances.shape[1]
-    nodes, shares = _nodes((size + 1) // 2)
+    nodes, shares = _nodes((size + 1) // 2) if size <= _MANY else _halved(size)
     rows = np.zeros_like(chances)
-    for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
+    for node, share in zip(nodes, shares, strict=True):
         rows += share * _product_of_others(1 - node * chances)
     return chances * rows
 
 
 @lru_cache(maxsize=16)
 def _nodes(count: int) -> tuple[Floats, Floats]:
+    """Nodes and shares on [0, 1]."""
     nodes, shares = np.polynomial.legendre.leggauss(count)
-    return nodes, shares
+    return (nodes + 1) / 2, shares / 2
+
+
+@lru_cache(maxsize=16)
+def _halved(size: int) -> tuple[Floats, Floats]:
+    """Nodes and shares on [½, 1], [¼, ½], … and what is left above 0."""
+    nodes, shares = _nodes(_EACH)
+    widths = 0.5 ** np.arange(1, size.bit_length() + 1)
+    starts = np.append(widths, 0.0)
+    widths = np.append(widths, widths[-1])
+    placed = (starts[:, None] + widths[:, None] * nodes).ravel()
+    return placed, (widths[:, None] * shares).ravel()
 
 
 def _product_of_others(factors: Floats) -> Floats:

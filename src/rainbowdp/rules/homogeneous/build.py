@@ -83,10 +83,12 @@ class HomogeneousFamily(Family):
         return rows
 
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
-        """With two answers nothing has a better worst case."""
-        if len(question.answers) == 2 and self.boundary is None:
+        """With two answers nothing has a better worst case; rivals alike cost later choices."""
+        if self.boundary is not None:
+            return "optimal for its boundary row"
+        if len(question.answers) == 2:
             return "optimal for two answers"
-        return "optimal for its boundary row"
+        return "the true answer as likely as its boundary row allows"
 
     def options(self) -> dict[str, Any]:
         """The boundary row as exact text."""
