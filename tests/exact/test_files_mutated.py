@@ -155,7 +155,13 @@ def rows_by_counts(mechanism: ExactMechanism) -> str:
     return repr((mechanism.guarantee, mechanism.rule.describe(), mechanism.neighbors, words))
 
 
-@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] if "any leader" in kind else [])
+        for kind in TABLES
+    ],
+)
 def test_any_change_is_refused_or_private_for_what_is_said(kind: str, tmp_path: Path) -> None:
     content = contents(kind)
     for region in content.get("regions", ()):  # a shorter ladder is one, too

@@ -130,11 +130,11 @@ def test_releases_killed_at_random_on_sqlite(tmp_path: Path, count: int) -> None
     releases_survive(str(tmp_path / "budget.db"), tmp_path / "answers", count)
 
 
-@pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.slow)])
-def test_releases_killed_at_random_on_postgresql(
-    postgres_url: str, tmp_path: Path, count: int
+@pytest.mark.slow
+def test_a_hundred_releases_killed_at_random_on_postgresql(
+    postgres_url: str, tmp_path: Path
 ) -> None:
-    releases_survive(fresh_schema(postgres_url), tmp_path / "answers", count)
+    releases_survive(fresh_schema(postgres_url), tmp_path / "answers", 100)
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.slow)])

@@ -432,6 +432,7 @@ def test_a_map_needs_places() -> None:
             plots.regions(graph, **arguments)
 
 
+@pytest.mark.slow
 def test_a_map_of_many_datasets_is_a_small_vector_file(tmp_path: Path) -> None:
     graph, places = grid(500)
     mechanism = rb.optimal(graph, rb.DP("0.02"))

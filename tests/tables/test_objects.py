@@ -241,7 +241,14 @@ def changes_no_other(name: str, engine: int, rest: Values, value: object, questi
     assert after == {key: n + own[key] for key, n in before.items()}, question
 
 
-@pytest.mark.parametrize("name", WIDE)
+# Milliseconds are read as seconds are, microseconds much as nanoseconds.
+TYPES = [
+    pytest.param(name, marks=[pytest.mark.slow] if " ms " in name or " us " in name else [])
+    for name in WIDE
+]
+
+
+@pytest.mark.parametrize("name", TYPES)
 def test_one_extreme_value_of_a_type_changes_no_other(name: str) -> None:
     wide = WIDE[name]
     rest = [wide.extremes[-1]] * 2 if name in ("float", "whole") else [wide.extremes[-1], None]
@@ -254,7 +261,7 @@ def test_one_extreme_value_of_a_type_changes_no_other(name: str) -> None:
 
 
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
-@pytest.mark.parametrize("name", WIDE)
+@pytest.mark.parametrize("name", TYPES)
 @given(data=st.data())
 def test_one_value_of_a_type_changes_no_other(name: str, data: st.DataObject) -> None:
     some = WIDE[name].values

@@ -144,7 +144,7 @@ def assert_near_the_best(
     ("answers", "records", "epsilon"),
     [
         pytest.param(3, 20, "0.1", marks=pytest.mark.slow),
-        (3, 20, "0.3"),
+        pytest.param(3, 20, "0.3", marks=pytest.mark.slow),
         (3, 20, "1"),
         (3, 20, "2"),
         pytest.param(4, 12, "0.3", marks=pytest.mark.slow),
@@ -233,7 +233,7 @@ def permute_and_flip(counts: tuple[int, ...], epsilon: float, step: int) -> list
     [
         (2, "0.05", 30),
         (2, "1", 30),
-        (3, "0.05", 21),
+        pytest.param(3, "0.05", 21, marks=pytest.mark.slow),
         (3, "0.3", 21),
         (3, "1", 21),
         (3, "4", 21),
