@@ -63,6 +63,7 @@ def start() -> Any:
     return (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.driver.extraJavaOptions", QUICK)
         .config("spark.driver.bindAddress", "127.0.0.1")
