@@ -61,7 +61,7 @@ def lines_of(guarantee: Guarantee) -> list[Point]:
 @functools.cache
 def close(p: Histogram, q: Histogram, guarantee: Guarantee) -> bool:
     if isinstance(guarantee, rb.GaussianDP):
-        return reference.gaussian_close(p, q, guarantee.exact_mu)
+        return reference.gaussian_close(p, q, guarantee.exact_mu, 40)
     return reference.integer_excess(p, q, lines_of(guarantee)) == 0
 
 

@@ -157,14 +157,14 @@ def test_draws_follow_the_row(size: int, monkeypatch: pytest.MonkeyPatch) -> Non
     question = rb.Winner([str(n) for n in range(size)])
     mechanism = exponential(question, rb.GaussianDP("0.7"))
     counts = {answer: 2 + number % 3 for number, answer in enumerate(question.answers)}
-    draws = 40_000
-    drawn = [mechanism.release(counts) for _ in range(draws)]
+    draw, draws = mechanism.exact().ready(counts), 10_000
+    drawn = [draw() for _ in range(draws)]
     for answer, p in mechanism[counts].items():
         assert abs(drawn.count(answer) - draws * p) < 5 * math.sqrt(draws * p * (1 - p)) + 1
 
 
-def test_ten_thousand_answers_take_their_share() -> None:
-    names = [str(n) for n in range(10_000)]
+def test_thousands_of_answers() -> None:
+    names = [str(n) for n in range(2_000)]
     mechanism = rb.best(rb.Winner(names), rb.GaussianDP(1))
     counts = dict(zip(names, itertools.cycle(range(7)), strict=False)) | {"77": 10_000}
     assert mechanism.name == "exponential"
