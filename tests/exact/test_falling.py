@@ -174,6 +174,14 @@ def test_other_chances_are_refused(ratio: Fraction, top: int, match: str) -> Non
         Falling(ratio, top)
 
 
+@pytest.mark.parametrize("epsilon", ["0.00001", "1", "3", "80"])
+def test_floats_are_near(epsilon: str) -> None:
+    chances = made(epsilon)
+    distances = [0, 1, 2, 5, 1000, 10**7]
+    floats = chances.in_floats(np.array(distances, dtype=np.float64))
+    assert floats == pytest.approx([chances.at(d) / TOTAL for d in distances], rel=1e-9)
+
+
 def bounded(chances: Falling, distances: list[int]) -> tuple[list[int], list[int]]:
     low, high = chances.bounds(np.array(distances))
     for distance, least, most in zip(distances, low.tolist(), high.tolist(), strict=True):

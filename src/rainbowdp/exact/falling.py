@@ -72,7 +72,8 @@ class Falling:
 
     def in_floats(self, distances: Floats) -> Floats:
         """The chances at many distances, of 1."""
-        rate = math.log1p(float(self.ratio - 1))
+        near = self.ratio > Fraction(1, 2)  # where the difference to 1 has the digits
+        rate = math.log1p(float(self.ratio - 1)) if near else math.log(self.ratio)
         floor, top = self.least / TOTAL, self.top / TOTAL
         chances: Floats = (top - floor) * np.exp(rate * distances) + floor
         return chances
