@@ -161,7 +161,7 @@ def _count(
         frame = frame.filter(value.is_in([*found, *zeros]))
         frame = frame.group_by("value", *person).agg(records=records)
         frame = frame.select(*person, "records", number=_listed(value, found))
-        if person:  # zeros of two signs are one value
+        if person and zeros:  # zeros of two signs are one value
             frame = frame.group_by("number", *person).agg(records=nw.col("records").sum())
     else:
         others = [name for name in columns if name != "value"]
