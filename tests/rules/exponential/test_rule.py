@@ -18,8 +18,9 @@ import rainbowdp as rb
 import reference
 from kinds import exponential, homogeneous
 from rainbowdp.exact.falling import TOTAL
+from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.scores import MarginScores, Scores, VoteScores
-from rainbowdp.rules.exponential.proof import range_within
+from rainbowdp.rules.exponential.proof import prove_weights, range_within
 from rainbowdp.rules.exponential.rule import Exponential
 
 
@@ -175,3 +176,21 @@ def test_a_curve_of_another_kind_is_refused() -> None:
     curve = rb.TradeOff([(0, 1), ("1/4", "1/4"), (1, 0)])
     with pytest.raises(rb.InvalidGuarantee, match="exponential needs"):
         exponential(rb.Winner(["a", "b", "c"]), curve)
+
+
+def test_the_proof_looks_at_the_weights_and_the_distances() -> None:
+    rule = made(3, rb.DP(1), MarginScores())
+    falling = rule.falling
+    weights = Chances(rule.ratio, TOTAL, falling.top, falling.farthest, falling.at)
+
+    def signed(margins: Sequence[int]) -> list[int]:
+        near = min(margin for margin in margins if margin)
+        return [margin + near - 1 if margin else 0 for margin in margins]
+
+    assert prove_weights(rb.DP(1), 3, None, signed, weights)
+    with pytest.raises(rb.InvalidMechanism, match="chance"):
+        prove_weights(rb.DP(1), 3, None, signed, replace(weights, at=lambda d: falling.at(2 * d)))
+    with pytest.raises(rb.InvalidMechanism, match="signed margins"):
+        prove_weights(rb.DP(1), 3, None, list, weights)
+    with pytest.raises(rb.InvalidMechanism, match="largest weight"):
+        prove_weights(rb.DP(1), 3, None, signed, replace(weights, top=TOTAL // 2))

@@ -19,9 +19,11 @@ import rainbowdp as rb
 import reference
 from kinds import homogeneous, margin_flip
 from rainbowdp.exact.falling import TOTAL
+from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.questions.histograms import histograms, margins_of
 from rainbowdp.rules.files import load
 from rainbowdp.rules.margin_flip.build import margin_coins
+from rainbowdp.rules.margin_flip.proof import prove_margin_coins
 from rainbowdp.rules.margin_flip.rule import MarginFlip
 
 RATIOS = [Fraction(21, 20), Fraction(3, 2), Fraction(3), Fraction(60)]
@@ -242,3 +244,18 @@ def test_a_file_is_small_and_proves_itself(tmp_path: Path) -> None:
 def test_what_has_no_coins_says_why(guarantee: rb.DP | rb.GaussianDP) -> None:
     with pytest.raises(rb.InvalidGuarantee, match="margin-flip needs"):
         margin_flip(rb.Threshold(3), guarantee)
+
+
+def test_the_proof_looks_at_the_coins_and_the_distances() -> None:
+    rule = margin_coins(3, rb.DP(1))
+    coins = Chances(rule.ratio, TOTAL, rule.first, rule.coins.farthest, rule.coins.at)
+
+    def signed(margins: Sequence[int]) -> list[int]:
+        near = min(margin for margin in margins if margin)
+        return [margin + near - 1 if margin else 0 for margin in margins]
+
+    assert prove_margin_coins(rb.DP(1), 3, signed, coins)
+    with pytest.raises(rb.InvalidMechanism, match="chance"):
+        prove_margin_coins(rb.DP(1), 3, signed, replace(coins, at=lambda d: rule.coins.at(2 * d)))
+    with pytest.raises(rb.InvalidMechanism, match="signed margins"):
+        prove_margin_coins(rb.DP(1), 3, list, coins)
