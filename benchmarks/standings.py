@@ -5,8 +5,9 @@ rows a person, and a guarantee (ε,δ) or μ. For each the chance of a wrong ans
 random histograms of that many records: of ``best``, of every kind in the library, and of the
 textbook mechanisms, which are what OpenDP and diffprivlib draw from (the tests draw from both). For
 a quantile the expected distance is taken too, in records. A shape is lost where a peer is better by
-more than 1 %. Then the same in the measure that ``best`` states, where none may be lost; and there
-a larger ε, δ or μ must not answer worse. Prints Markdown, for docs/standings.md.
+more than 1 %, and *lost when told* where it is so too when ``best`` is told the number of records.
+Then the same in the measure that ``best`` states, where none may be lost; and there a larger ε, δ
+or μ must not answer worse. Prints Markdown, for docs/standings.md.
 """
 
 from __future__ import annotations
@@ -107,21 +108,22 @@ def errors(shape: Shape, rows: Floats, counts: Integers, margins: Floats) -> tup
     return float(1 - (rows * right).sum(axis=1).mean()), 0.0
 
 
-def standing(shape: Shape, seed: int) -> tuple[str, dict[str, tuple[float, float]]]:
-    """The kind that best is, and the errors of everybody on random histograms."""
+def standing(shape: Shape, seed: int) -> tuple[str, str, dict[str, tuple[float, float]]]:
+    """The kind that best is, untold and told the size; everybody's errors on random histograms."""
     counts = random_histograms(shape, seed)
     margins = margins_of(shape.question, counts)
     found: dict[str, tuple[float, float]] = {}
     chosen = rb.best(shape.question, shape.guarantee).family
-    for kind in {chosen, *KINDS}:
-        if kind == chosen or kind.unfit(shape.question, shape.guarantee) is None:
+    told = rb.best(shape.question, shape.guarantee, records=shape.records).family
+    for kind in {chosen, told, *KINDS}:
+        if kind in (chosen, told) or kind.unfit(shape.question, shape.guarantee) is None:
             rows = rows_of(kind, shape, counts, margins)
             found[kind.kind] = errors(shape, rows, counts, margins)
     if isinstance(shape.guarantee, rb.DP):
         for maker in TEXTBOOK:
             peer = maker(shape.question, shape.guarantee)
             found[peer.name] = errors(shape, peer.rows(counts, margins), counts, margins)
-    return chosen.kind, found
+    return chosen.kind, told.kind, found
 
 
 def more_of(shape: Shape, draw: random.Random) -> Shape:
@@ -148,17 +150,19 @@ def stated(shape: Shape) -> tuple[float, float]:
 def run(count: int, seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311
     won: Counter[str] = Counter()
+    lost_when_told = {"wrong": 0, "distance": 0}
     lost: Counter[tuple[str, str, str]] = Counter()
     worst: dict[tuple[str, str, str], tuple[float, str]] = {}
     unstated, fallen = [], []
     console = Console(stderr=True)
     shown = track(shapes(count, seed), "Shapes", total=count, console=console)
     for number, shape in enumerate(shown):
-        chosen, found = standing(shape, seed + number)
+        chosen, told, found = standing(shape, seed + number)
         won[chosen] += 1
         for place, what in enumerate(("wrong", "distance")):
             mine = found[chosen][place]
             peer = min(found, key=lambda name: found[name][place])
+            lost_when_told[what] += found[told][place] > LOST * found[peer][place] + 1e-6
             if mine > LOST * found[peer][place] + 1e-6:
                 key = (chosen, peer, what)
                 lost[key] += 1
@@ -175,6 +179,8 @@ def run(count: int, seed: int) -> None:
                 if after > mine * (1 + 1e-6) + 1e-12:
                     fallen.append(f"{shape}: {mine:.6g}, with {more.guarantee} {after:.6g}")
     report(count, won, lost, worst, unstated, fallen)
+    for what, number in lost_when_told.items():
+        print(f"Lost when told the number of records, {what}: {number} of {count:,}.")
 
 
 def report(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -158,7 +160,7 @@ def draw_border(
 
 def gain() -> Figure:
     """How often the answer is wrong at each ε, ours and what others use, over all tables of 20."""
-    makers = {
+    makers: dict[str, Callable[[Any, Any], Any]] = {
         "rainbowdp": rb.best,
         "inverse sensitivity": rb.inverse_sensitivity,
         "permute-and-flip": rb.permute_and_flip,

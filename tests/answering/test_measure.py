@@ -116,11 +116,38 @@ def test_the_steps_at_which_it_once_became_worse(
     assert errors[1].mean_error <= errors[0].mean_error
 
 
+@pytest.mark.parametrize("records", [4, 8, 12, 40])
+def test_told_the_size_it_is_the_least_there_and_a_larger_epsilon_never_answers_worse(
+    records: int,
+) -> None:
+    question = rb.Quantile("1/2", range(9), rows_per_person=3)
+    errors = []
+    for epsilon in ("1.5", "1.94", "1.95", "2.2", "3", "3.8"):
+        guarantee = rb.DP(epsilon)
+        kinds = [k for k in FAMILIES if not k.costly and k.unfit(question, guarantee) is None]
+        chosen = rb.best(question, guarantee, records=records).family
+        errors.append(wrong(chosen, question, guarantee, records))
+        assert errors[-1] == min(wrong(kind, question, guarantee, records) for kind in kinds)
+    assert (np.diff(errors) <= 1e-12).all()
+
+
+def test_told_the_size_it_may_choose_another_kind() -> None:
+    question, guarantee = rb.Quantile("1/2", range(9), rows_per_person=3), rb.DP("1.95")
+    assert rb.best(question, guarantee).name == "proximity"
+    assert rb.best(question, guarantee, records=8).name == "homogeneous"
+
+
+@pytest.mark.parametrize("records", [0, -1, 2.5, True, "8"])
+def test_a_size_that_is_none(records: Any) -> None:
+    with pytest.raises(rb.InvalidQuestion, match="records must be a whole number of at least 1"):
+        rb.best(QUANTILES[0], rb.DP(1), records=records)
+
+
 @pytest.mark.parametrize("question", [VOTES[1], VOTES[2], QUANTILES[1]], ids=range(3))
 def test_the_measure_is_the_mean_over_its_histograms_of_what_is_released(question: Any) -> None:
     """From the exact rows, one histogram at a time; a wrong answer is one that does not lead."""
     guarantee = rb.DP(2, "0.001")
-    counts, _ = _histograms(_shape(question))
+    counts, _ = _histograms(_shape(question), None)
     some = counts[:: len(counts) // 40]
     kinds = [k for k in FAMILIES if not k.costly and k.unfit(question, guarantee) is None]
     assert len(kinds) >= 2
@@ -153,7 +180,7 @@ def _right(question: Any, rows: Any) -> Any:
 
 def test_the_histograms_are_what_they_are_said_to_be() -> None:
     for question in (*VOTES, *QUANTILES):
-        counts, margins = _histograms(_shape(question))
+        counts, margins = _histograms(_shape(question), None)
         sizes = counts.sum(axis=1).reshape(9, -1)
         assert (sizes == question.rows_per_person * 4 ** np.arange(2, 11)[:, None]).all()
         assert (counts >= 0).all()
@@ -188,7 +215,7 @@ def test_what_leaves_delta_unused_says_so() -> None:
 
 def test_above_the_last_table_that_one_is_kept_until_another_kind_is_better() -> None:
     question = rb.Winner(named(3))
-    counts, margins = _histograms(_shape(question))
+    counts, margins = _histograms(_shape(question), None)
     errors = []
     for epsilon in ("3.9", "4", "4.005", "4.02", "4.1", "4.5", "5"):
         mechanism = rb.best(question, rb.DP(epsilon))
@@ -210,9 +237,9 @@ def test_at_the_last_table_it_is_as_good_as_is_said() -> None:
     """Measured for three answers; docs/true-answer.md has the others."""
     for ties, share in (("first listed", 0.95), ("any leader", 0.75)):
         question = rb.Winner(named(3), ties=ties)
-        counts, margins = _histograms(_shape(question))
+        counts, margins = _histograms(_shape(question), None)
         rule = rb.best(question, rb.DP(4)).exact().rule
         right = _right(question, counts)
         table = 1 - (rule.rows_at(_shape(question), counts, margins) * right).sum(axis=1).mean()
-        _, other = _least(question, rb.DP(4))
+        _, other = _least(question, rb.DP(4), None)
         assert share * other <= table <= 1.02 * other

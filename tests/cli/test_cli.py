@@ -200,6 +200,11 @@ def test_explain_reads_and_spends_nothing() -> None:
     assert table["probability_of_true_answer"][0]["margin"] == 1
     many = ["--column", "mode", "--among", "a,b,c", "--epsilon", "1"]
     assert " to " in run("ask", "winner", "x.csv", *many, "--explain").output
+    few = ["--column", "age", "--bins", ",1,2,3,4,5,6,7,", "--epsilon", "1.95", "--explain"]
+    few += ["--rows-per-person", "3"]
+    assert "mechanism  proximity" in run("ask", "quantile", "x.csv", *few).output
+    told = run("ask", "quantile", "x.csv", *few, "--records", "8")
+    assert "mechanism  homogeneous" in told.output
 
 
 WINNER = ["ask", "winner", ELECTION, "--column", "vote"]
@@ -221,6 +226,10 @@ BAD: list[tuple[list[str], str]] = [
     ([*WINNER, "--among", "Dole,Dole", "--epsilon", "1", "--no-ledger"], "'Dole' twice"),
     ([*WINNER, "--among", "a,b,c,d", "--epsilon", "1", "--no-ledger", "--mechanism", "proximity"],
      "holds from epsilon = 1.0986"),
+    ([*WINNER, *AMONG, "--epsilon", "1", "--no-ledger", "--records", "0"],
+     "records must be a whole number of at least 1"),
+    ([*WINNER, *AMONG, "--epsilon", "1", "--no-ledger", "--records", "9", "--mechanism",
+      "proximity"], "--records helps to choose a mechanism"),
     (["ask", "quantile", ELECTION, "--column", "income", "--bins", "0,5,5", "--epsilon", "1",
       "--no-ledger"], "5"),
 ]  # fmt: skip

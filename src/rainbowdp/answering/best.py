@@ -13,6 +13,7 @@ from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP, Guarantee
 from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Question, Winner
+from rainbowdp.questions.base import whole
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules import FAMILIES, family
 from rainbowdp.rules.margin_table.build import MarginTableFamily
@@ -25,7 +26,9 @@ _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few e
 _LARGE_DELTA = Fraction(1, 100)
 
 
-def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
+def best(
+    question: Question, guarantee: Guarantee, *, records: int | None = None
+) -> QuestionMechanism:
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
     * Two answers: homogeneous, which is optimal there.
@@ -35,7 +38,8 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
       these are homogeneous, proximity where q − 1 ≤ e^ε, permute-and-flip for a vote, ordered bins
       for a quantile where they are proved, and a margin flip; under Gaussian privacy homogeneous
       and the exponential mechanism. So a larger ε, δ or μ never buys a worse answer by that
-      measure. A kind that leaves δ unused says so in ``claim``.
+      measure, or on tables of ``records`` records where you give them. A kind that leaves δ unused
+      says so in ``claim``.
 
     Parameters
     ----------
@@ -43,6 +47,10 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
         A ``Winner``, ``Threshold``, ``Quantile`` or ``Custom`` question.
     guarantee
         What is promised between neighboring tables.
+    records
+        About how many records the table has, if you know it without looking: the choice is then
+        made for tables of that size, not for sizes from 16 to a million alike. It must not come
+        from private data.
 
     Returns
     -------
@@ -67,7 +75,8 @@ def best(question: Question, guarantee: Guarantee) -> QuestionMechanism:
         raise InvalidQuestion(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"
         )
-    return QuestionMechanism(question, guarantee, _preferred(question, guarantee))
+    size = None if records is None else whole(records, "records", 1)
+    return QuestionMechanism(question, guarantee, _preferred(question, guarantee, size))
 
 
 def by_kind(
@@ -123,7 +132,7 @@ def by_kind(
     return QuestionMechanism(question, guarantee, chosen)
 
 
-def _preferred(question: Question, guarantee: Guarantee) -> Family:
+def _preferred(question: Question, guarantee: Guarantee, records: int | None) -> Family:
     plain = family("homogeneous")
     shared = isinstance(question, Winner) and question.ties == Ties.ANY_LEADER
     table = family("margin-table")
@@ -131,7 +140,7 @@ def _preferred(question: Question, guarantee: Guarantee) -> Family:
         return plain
     if table.unfit(question, guarantee) is None:
         return table
-    chosen, error = _least(question, guarantee)
+    chosen, error = _least(question, guarantee, records)
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
     above = isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]
     if above and lower.unfit(question, guarantee) is None:
@@ -140,18 +149,19 @@ def _preferred(question: Question, guarantee: Guarantee) -> Family:
         share = _SHARE_OF_A_TABLE[question.ties]
         if shared and guarantee.exact_delta > _LARGE_DELTA:
             share = _SHARE_WITH_DELTA
-        _, there = _least(question, DP(Fraction(EPSILONS[1]), guarantee.exact_delta))
+        less = DP(Fraction(EPSILONS[1]), guarantee.exact_delta)
+        _, there = _least(question, less, records)
         if error > share * there:
             return lower
     return chosen
 
 
-def _least(question: Question, guarantee: Guarantee) -> tuple[Family, float]:
+def _least(question: Question, guarantee: Guarantee, records: int | None) -> tuple[Family, float]:
     """The kind with the least measure, of those that are cheap to build, and that measure."""
     kinds = [kind for kind in FAMILIES if not kind.costly and not kind.outdone(guarantee)]
     fitting = [kind for kind in kinds if kind.unfit(question, guarantee) is None]
     if len(fitting) == 1:
         return fitting[0], 1.0
-    errors = [wrong(kind, question, guarantee) for kind in fitting]
+    errors = [wrong(kind, question, guarantee, records) for kind in fitting]
     least = min(errors)
     return fitting[errors.index(least)], least

@@ -2,10 +2,10 @@
 
 The measure is the mean chance of a wrong answer over a fixed list of histograms: of 16, 64, 256, …,
 1,048,576 records (times the rows of a person), each size alike, and of each size a few dozen that
-are spread evenly over all histograms of that size. It depends on the question's shape alone (how
-many answers, which neighbors, ties and rows a person, which quantile), never on data, ε or δ. So
-whoever takes the least measure of all kinds that apply answers no worse for a larger ε or δ, as no
-kind does.
+are spread evenly over all histograms of that size; or of one size alone, where it is known. It
+depends on the question's shape (how many answers, which neighbors, ties and rows a person, which
+quantile) and that size, never on data, ε or δ. So whoever takes the least measure of all kinds that
+apply answers no worse for a larger ε or δ, as no kind does.
 
 It is computed in floats from closed forms; nothing that is released depends on its digits.
 """
@@ -29,8 +29,12 @@ _EACH = 48  # histograms of a size; fewer for many answers, as their margins tak
 _LEAST = 8
 
 
-def wrong(kind: Family, question: Question, guarantee: Guarantee) -> float:
+def wrong(
+    kind: Family, question: Question, guarantee: Guarantee, records: int | None = None
+) -> float:
     """The mean chance of a wrong answer by a mechanism of this kind, over the fixed histograms.
+
+    With ``records`` over those of so many records.
 
     >>> from rainbowdp import DP
     >>> from rainbowdp.rules import family
@@ -39,7 +43,7 @@ def wrong(kind: Family, question: Question, guarantee: Guarantee) -> float:
     True
     """
     shape = _shape(question)
-    counts, margins = _histograms(shape)
+    counts, margins = _histograms(shape, records)
     rows = kind.sketch(shape, guarantee, counts, margins)
     if isinstance(shape, Winner) and shape.ties == Ties.ANY_LEADER:
         right = counts == counts.max(axis=1, keepdims=True)
@@ -60,13 +64,14 @@ def _shape(question: Question) -> Winner | Quantile:
 
 
 @lru_cache(maxsize=64)
-def _histograms(shape: Winner | Quantile) -> tuple[Integers, Floats]:
-    """The fixed histograms of a shape and their margins."""
+def _histograms(shape: Winner | Quantile, records: int | None) -> tuple[Integers, Floats]:
+    """The fixed histograms of a shape, of all sizes or one, and their margins."""
     size = len(shape.answers)
-    each = max(_LEAST, min(_EACH, 8 * _EACH // size))
-    shares = _spread(each * len(_SIZES), size).reshape(len(_SIZES), each, size)
-    records = shape.rows_per_person * np.array(_SIZES, dtype=np.float64)[:, None, None]
-    ends = np.rint(records * np.cumsum(shares, axis=2)).astype(np.int64)
+    each = max(_LEAST, min(_EACH, 8 * _EACH // size)) * len(_SIZES)
+    sizes = [shape.rows_per_person * people for people in _SIZES] if records is None else [records]
+    shares = _spread(each, size).reshape(len(sizes), -1, size)
+    held = np.array(sizes, dtype=np.float64)[:, None, None]
+    ends = np.rint(held * np.cumsum(shares, axis=2)).astype(np.int64)
     counts: Integers = np.diff(ends, axis=2, prepend=0).reshape(-1, size)
     return counts, margins_of(shape, counts)
 

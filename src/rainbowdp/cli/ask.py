@@ -120,6 +120,10 @@ def _ask(
             help=f"Overrule the choice of the mechanism: {', '.join(KINDS)}.",
         ),
     ] = "best",
+    records: Annotated[
+        int | None,
+        typer.Option(help="About how many rows there are, if that is public: choose for so many."),
+    ] = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show what the mechanism does; read and spend nothing."),
@@ -148,7 +152,12 @@ def _ask(
             trusted=trusted,
             format_=format_,
         )
-    mechanism = best(question, promise) if kind == "best" else by_kind(question, promise, kind)
+    if kind == "best":
+        mechanism = best(question, promise, records=records)
+    elif records is None:
+        mechanism = by_kind(question, promise, kind)
+    else:
+        raise RainbowError("--records helps to choose a mechanism; leave it or --mechanism out.")
     if explain:
         _explain(mechanism, as_json)
         return
