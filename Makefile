@@ -1,6 +1,6 @@
 # make demo   sets up and shows the main job on shipped data
 # make test   sets up, a browser and MariaDB included, and runs the tests, all but the slow ones
-# make slow   the slow ones: large margin tables, much of Spark, hundreds of kills
+# make slow   the slow ones: large margin tables, Spark, hundreds of kills
 # make check  lint, format, types
 # make bench  the benchmarks, each beside its peers
 # make docs   the documentation, into docs/_build/html

@@ -243,6 +243,9 @@ class Coin(Rule):
     def chances(self, question, margin):
         return 1 / self.size, 1 / self.size
 
+    def far(self, question, short):
+        return 1 - 1 / self.size
+
     def describe(self):
         return {"size": self.size}
 

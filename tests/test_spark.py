@@ -227,6 +227,7 @@ def test_a_designed_boundary_counts_every_dataset(spark: Any, tmp_path: Path) ->
     assert bare.capped == {0: 3, 2: 4}
 
 
+@pytest.mark.slow
 def test_a_small_graph_is_as_in_memory(spark: Any) -> None:
     case = path(2, 1)
     nodes = spark.createDataFrame(list(enumerate(case.labels)), "id int, label int")
@@ -255,13 +256,8 @@ REFUSED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("columns", "nodes", "ends", "edges", "message"),
-    [
-        pytest.param(*case, marks=[pytest.mark.slow] if number % 3 else [])
-        for number, case in enumerate(REFUSED)
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("columns", "nodes", "ends", "edges", "message"), REFUSED)
 def test_bad_frames_are_refused_in_one_sentence(
     spark: Any, columns: str, nodes: Any, ends: str, edges: Any, message: str
 ) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.answering.ask import Release, ask
     from rainbowdp.answering.best import best, by_kind
+    from rainbowdp.answering.coverage import Coverage
     from rainbowdp.answering.mechanism import QuestionMechanism
     from rainbowdp.answering.worlds import optimal, proximity
     from rainbowdp.baselines import (
@@ -86,6 +87,7 @@ __all__ = [
     "Check",
     "Comparison",
     "Continuous",
+    "Coverage",
     "Custom",
     "Deployment",
     "Design",
@@ -166,6 +168,7 @@ __all__ = [
 _HOMES: dict[str, tuple[str, ...]] = {
     "answering.ask": ("Release", "ask"),
     "answering.best": ("best", "by_kind"),
+    "answering.coverage": ("Coverage",),
     "answering.mechanism": ("QuestionMechanism",),
     "answering.worlds": ("optimal", "proximity"),
     "baselines": (

@@ -94,7 +94,7 @@ def state(ledger: Ledger) -> tuple[Any, ...]:
 
 def test_an_answer_without_a_ledger() -> None:
     answered = rb.ask(SURE, COUNTS, ledger=None)
-    assert answered == rb.Release("red", None, recalled=False)
+    assert answered == rb.Release("red", None, recalled=False, proves=SURE.proves())
     assert {rb.ask(POLL, {}, ledger=None).answer for _ in range(200)} == {"red", "green"}
 
 
@@ -126,11 +126,11 @@ def test_it_is_read_paid_drawn_and_recorded_in_this_order(
     assert without_repeats(events) == ["recall", "must_fit", "read", "spend", "draw", "record"]
     assert events.count("draw") == events.count("spend") == events.count("record") == 1
     (entry,) = ledger.history()
-    assert answered == rb.Release(entry.answer, entry)
+    assert answered == rb.Release(entry.answer, entry, proves=POLL.proves())
     assert entry.name == "poll"
     assert entry.guarantee == POLL.guarantee
     assert entry.question == WINNER.describe()
-    assert entry.mechanism == {"kind": "homogeneous"}
+    assert entry.mechanism == {"kind": "homogeneous", "proves": POLL.proves().describe()}
     assert (entry.unit, entry.source) == (Unit(), VOTES)
     assert ledger.balance().spent == DPCost(Fraction(1, 2), Fraction(0))
 
@@ -251,7 +251,7 @@ def test_a_name_recalls_its_answer_for_free(ledger: Ledger, events: list[str]) -
     before = state(ledger)
     for _ in range(20):
         again = rb.ask(POLL, Watched(events), ledger=ledger, name="poll", source=VOTES)
-        assert again == rb.Release(first.answer, first.entry, recalled=True)
+        assert again == rb.Release(first.answer, first.entry, recalled=True, proves=first.proves)
     assert set(events) == {"recall"}
     assert state(ledger) == before
     rb.ask(POLL, COUNTS, ledger=ledger, name="another", source=VOTES)
@@ -299,9 +299,9 @@ def test_another_mechanism_recalls_the_recorded_answer(
     first = rb.ask(POLL, COUNTS, ledger=ledger, name="poll", source=VOTES)
     events.clear()
     again = rb.ask(other, Watched(events), ledger=ledger, name="poll", source=VOTES)
-    assert again == rb.Release(first.answer, first.entry, recalled=True)
+    assert again == rb.Release(first.answer, first.entry, recalled=True, proves=first.proves)
     assert again.entry is not None
-    assert again.entry.mechanism == {"kind": "homogeneous"}
+    assert again.entry.mechanism == {"kind": "homogeneous", "proves": POLL.proves().describe()}
     assert set(events) == {"recall"}
 
 
@@ -309,7 +309,11 @@ def test_what_a_mechanism_was_made_of_is_recorded(ledger: Ledger) -> None:
     made = rb.optimal(WINNER, rb.DP("0.5"), ["0.55", "0.45"])
     entry = rb.ask(made, COUNTS, ledger=ledger).entry
     assert entry is not None
-    assert entry.mechanism == {"kind": "homogeneous", "boundary": ["11/20", "9/20"]}
+    assert entry.mechanism == {
+        "kind": "homogeneous",
+        "boundary": ["11/20", "9/20"],
+        "proves": made.proves().describe(),
+    }
 
 
 def test_no_mechanism_is_made_for_what_is_recalled_or_refused(
@@ -395,7 +399,7 @@ def test_a_frame_is_recalled_by_its_declared_source_and_no_other(
     drawn = rb.ask(CHOICE, first, ledger=ledger, name="poll", source="frozen 2026-11-01")
     for table in others:
         again = rb.ask(CHOICE, table, ledger=ledger, name="poll", source="frozen 2026-11-01")
-        assert again == rb.Release(drawn.answer, drawn.entry, recalled=True)
+        assert again == rb.Release(drawn.answer, drawn.entry, True, drawn.proves)
         with pytest.raises(rb.LedgerError, match="was drawn from 'frozen 2026-11-01', not from"):
             rb.ask(CHOICE, table, ledger=ledger, name="poll", source="frozen 2026-12-01")
         with pytest.raises(rb.LedgerError, match="needs a source"):
@@ -502,11 +506,11 @@ def test_the_answer_is_in_the_file_before_it_is_returned(
     found: list[str] = []
     made = release.Release
 
-    def last(answer: Any, entry: Any = None, recalled: bool = False) -> rb.Release:
+    def last(answer: Any, entry: Any = None, **more: Any) -> rb.Release:
         with sqlite3.connect(ledger.where) as database:
             found.extend(row[0] for row in database.execute("SELECT answer FROM rainbow_entries"))
         database.close()
-        return made(answer, entry, recalled)
+        return made(answer, entry, **more)
 
     monkeypatch.setattr(release, "Release", last)
     answered = rb.ask(POLL, COUNTS, ledger=ledger)

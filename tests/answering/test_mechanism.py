@@ -148,7 +148,7 @@ def mechanisms(question: Question, guarantee: Guarantee) -> list[QuestionMechani
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name.startswith("ratio 5/2") else [])
+        pytest.param(name, marks=[pytest.mark.slow] if name.startswith(("ratio 5/2", "mu")) else [])
         for name in GUARANTEES
     ],
 )
@@ -336,7 +336,7 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
 def test_the_choice_depends_on_the_question_and_the_guarantee_alone(
     answers: int, guarantee: Guarantee, name: str
 ) -> None:
-    assert list(inspect.signature(best).parameters) == ["question", "guarantee"]
+    assert list(inspect.signature(best).parameters) == ["question", "guarantee", "records"]
     chosen = best(rb.Winner(list("abcdefg"[:answers])), guarantee)
     assert (chosen.name, chosen.family.options()) == (name, {})
     other = best(rb.Winner(list("tuvwxyz"[:answers]), neighbors="added or removed"), guarantee)

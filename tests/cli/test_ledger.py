@@ -203,7 +203,8 @@ def test_a_recalled_answer_says_when_and_by_what_it_was_drawn(
     drawn = f"{moment[:10]} {moment[11:16]} UTC"
     shown = run(*named, "--mechanism", "permute-and-flip").output.splitlines()
     assert shown[3] == "mechanism  homogeneous, which drew the recorded answer"
-    assert shown[4] == (
+    assert shown[4].startswith("proves     with 95 % confidence: ")
+    assert shown[5] == (
         f"ledger     {budget}: recalled, drawn {drawn}, nothing spent; left epsilon 2, delta 0"
     )
     again = told(*named, "--mechanism", "permute-and-flip")
@@ -250,7 +251,10 @@ def test_an_entry_in_json_carries_unit_dataset_and_source(
         "dataset": "ward-visits-2026",
         "source": str(file),
         "neighbors": "substituted",
-        "mechanism": {"kind": "homogeneous"},
+        "mechanism": {
+            "kind": "homogeneous",
+            "proves": {"confidence": "19/20", "within": 2, "short": "changes", "unit": "records"},
+        },
     }.items():
         assert entry[key] == value
     assert answer["source"] == str(file)

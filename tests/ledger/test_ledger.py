@@ -206,7 +206,7 @@ def test_a_guarantee_is_restored_as_it_was(guarantee: Guarantee) -> None:
     assert restore(describe(guarantee)) == guarantee
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     total=st.tuples(st.fractions("1/40", 6, max_denominator=40), st.fractions(0, "1/4")),
     asked=st.lists(st.tuples(GUARANTEES, st.sampled_from([None, "a", "b", "c"])), max_size=10),

@@ -100,6 +100,28 @@ class TestEveryFamily:
         for counts in some_counts(question):
             assert back.at(counts) == exact.at(counts)
 
+    def test_no_table_says_what_is_far_from_true_more_often_than_it_says(
+        self, known: Family, question: Any, guarantee: Any
+    ) -> None:
+        """Over all small histograms, from the exact rows; and it is not much more than needed."""
+        exact = made(known, question, guarantee).exact()
+        records = 9 if len(question.groups) < 5 else 3
+        names = [name for name, _ in question.groups]
+        most = np.zeros(records + 2)
+        for row in histograms(question, records).tolist():
+            counts = dict(zip(names, row, strict=True))
+            short = question.margins(counts)
+            if exact.rule.short == "records":
+                short = {name: max(row) - count for name, count in counts.items()}
+            said = exact[counts]
+            for t in range(records + 2):
+                most[t] = max(most[t], sum(float(p) for v, p in said.items() if short[v] > t))
+        bounds = [exact.rule.far(question, t) for t in range(records + 2)]
+        assert (np.diff(bounds) <= 1e-12).all()
+        assert (most <= np.array(bounds) + 1e-12).all()
+        if len(question.answers) == 2:
+            assert bounds[0] <= 1.2 * most[0] + 1e-9
+
     def test_drawers_have_the_law_of_the_weights(
         self, known: Family, question: Any, guarantee: Any
     ) -> None:

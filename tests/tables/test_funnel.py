@@ -81,6 +81,7 @@ def test_no_marker_comes_out_of_postgresql(postgres_url: str, fresh: Callable[[]
             assert markers.leaks("view", marker, fresh(), dice, made) == []
 
 
+@pytest.mark.slow
 def test_no_marker_comes_out_of_spark(
     spark: Any, fresh: Callable[[], Path], capfd: pytest.CaptureFixture[str]
 ) -> None:

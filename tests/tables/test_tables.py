@@ -413,6 +413,7 @@ def test_postgresql_types_and_names_of_all_kinds(database: str) -> None:
     assert count(there, Winner(["x", "y"], "{}")) == {"x": 1, "y": 2}
 
 
+@pytest.mark.slow
 def test_spark_counts_as_plain_python(spark: Any, tmp_path: Path) -> None:
     frame = spark.read.parquet(as_parquet_files(ROWS, tmp_path))
     for question in (TEXTS[0], RANGES[1]):

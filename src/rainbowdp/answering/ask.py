@@ -14,8 +14,10 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from rainbowdp.aliases import Answer, Dataset
+from rainbowdp.answering.coverage import Coverage
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.sources import source_of
+from rainbowdp.display import cards
 from rainbowdp.errors import LedgerError, RainbowError
 from rainbowdp.questions.units import unit_of
 from rainbowdp.tables import must_exist
@@ -36,12 +38,24 @@ class Release:
         The ledger's entry for it: what it cost, when and by which mechanism it was drawn.
     recalled : bool
         Whether it was drawn at an earlier time, so that nothing was spent.
+    proves : Coverage or None
+        How far from the truth the answer is at most, with 95 % confidence; none where a recalled
+        answer was recorded without.
 
     """
 
     answer: Answer
     entry: Entry | None = None
     recalled: bool = False
+    proves: Coverage | None = None
+
+    def _repr_html_(self) -> str:
+        named: dict[str, object] = {}
+        if self.proves is not None:
+            named["proves"] = self.proves.in_words(self.answer)
+        if self.entry is not None:
+            named["cost"] = f"{self.entry.cost}, entry {self.entry.number} of the ledger"
+        return cards.card(f"Answer: {self.answer}", cards.facts(named))
 
 
 def ask(
@@ -117,19 +131,24 @@ def ask(
         must_exist(table)
     # What can be refused at once was refused; making a mechanism may take a while.
     draw = mechanism.exact().ready(mechanism.counts(table, progress))
+    proves = mechanism.proves()
     if ledger is None:
-        return Release(draw())
+        return Release(draw(), proves=proves)
     entry = ledger.spend(
         guarantee,
         question=described,
         unit=unit,
         neighbors=neighbors,
         source=origin,
-        mechanism={"kind": mechanism.name, **mechanism.family.options()},
+        mechanism={
+            "kind": mechanism.name,
+            **mechanism.family.options(),
+            "proves": proves.describe(),
+        },
         name=name,
     )
     answer = draw()
-    return Release(answer, ledger.record(entry, str(answer)))
+    return Release(answer, ledger.record(entry, str(answer)), proves=proves)
 
 
 def _remembered(past: Entry) -> Release:
@@ -138,4 +157,6 @@ def _remembered(past: Entry) -> Release:
             f"The answer named {past.name!r} was paid for but never recorded, so it is lost. Ask "
             "again under another name."
         )
-    return Release(past.answer, past, recalled=True)
+    told = (past.mechanism or {}).get("proves")
+    proves = None if told is None else Coverage.restore(told)
+    return Release(past.answer, past, recalled=True, proves=proves)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rainbowdp.aliases import Answer, Dataset
+from rainbowdp.answering.coverage import CONFIDENCE, Coverage, coverage
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NotApplicable
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable, key_finder
 from rainbowdp.exact.rule import Family, Progress
 from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.numeric.quantity import Number
 from rainbowdp.questions import Question, unit_of
 from rainbowdp.tables import count
 
@@ -141,6 +143,33 @@ class QuestionMechanism(Releasable):
             "in words": self.guarantee.in_words(unit_of(self.question).whom),
         }
         return cards.card(f"Mechanism: {self.name}", cards.facts(named))
+
+    def proves(self, confidence: Number = CONFIDENCE) -> Coverage:
+        """What an answer of this mechanism proves, whatever the table: it costs no budget.
+
+        Parameters
+        ----------
+        confidence
+            How often the statement is to hold at least.
+
+        Returns
+        -------
+        Coverage
+            How far from the truth the answer is at most.
+
+        Raises
+        ------
+        InvalidQuestion
+            If the confidence does not lie between 0 and 1.
+
+        Examples
+        --------
+        >>> from rainbowdp import DP, Threshold, best
+        >>> best(Threshold(100), DP(1)).proves("0.99").in_words("yes")
+        'with 99 % confidence: yes is the true answer, or at most 4 records short of it'
+
+        """
+        return coverage(self.exact().rule, self.question, confidence)
 
     def by_margin(self, margins: Sequence[int]) -> list[tuple[int, float, float]]:
         """The probability of a right answer by the margin of the nearest rival.

@@ -14,6 +14,7 @@ import typer
 
 from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
+from rainbowdp.answering.coverage import Coverage
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.cli.given import edges, listed
 from rainbowdp.cli.interrupts import check, let_go
@@ -295,6 +296,7 @@ def _show(
                 **_worth_as_json(mechanism),
                 "mechanism": drawn_by,
                 "proof": None if release.recalled else mechanism.proof.statement,
+                "proves": _proved(release.proves, release.answer),
                 "recalled": release.recalled,
                 "drawn": None if entry is None else entry.time,
                 "entry": None if entry is None else entry.number,
@@ -309,6 +311,8 @@ def _show(
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": _named(mechanism),
     }
+    if release.proves is not None:
+        facts["proves"] = release.proves.in_words(release.answer)
     if drawn_by != mechanism.name:
         facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
     if entry is None:
@@ -320,6 +324,10 @@ def _show(
         facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
     print_facts(facts)
     warn(mechanism.guarantee, unit_of(mechanism.question).whom)
+
+
+def _proved(proves: Coverage | None, answer: object = None) -> dict[str, Any] | None:
+    return None if proves is None else {**proves.describe(), "in_words": proves.in_words(answer)}
 
 
 def _worth_as_json(mechanism: QuestionMechanism) -> dict[str, Any]:
@@ -378,6 +386,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
                 **_worth_as_json(mechanism),
                 "question": mechanism.question.describe(),
                 "proof": mechanism.proof.statement,
+                "proves": _proved(mechanism.proves()),
                 "probability_of_true_answer": [
                     {"margin": margin, "least": least, "most": most} for margin, least, most in rows
                 ],
@@ -392,6 +401,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
             "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
             "answers": ", ".join(mechanism.question.answers),
+            "proves": mechanism.proves().in_words(),
         }
     )
     typer.echo(f"\nmargin: how many {unit} must change before another answer is the true one")

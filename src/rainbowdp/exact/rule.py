@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any, ClassVar, TypeAlias
 
@@ -37,11 +38,23 @@ class Outline:
     certain: Mapping[Label, Answer]
 
 
+class Short(StrEnum):
+    """How an answer that is not true falls short of it."""
+
+    CHANGES = "changes"  # so many until it is true
+    RECORDS = "records"  # so many behind the leader of a vote
+
+
 class Rule(ABC):
     """Rows as data. Making one checks its form; ``prove`` checks its privacy."""
 
     kind: ClassVar[str]
     """The name of its family."""
+
+    @property
+    def short(self) -> Short:
+        """What ``far`` counts."""
+        return Short.CHANGES
 
     @abstractmethod
     def must_fit(
@@ -87,6 +100,13 @@ class Rule(ABC):
     @abstractmethod
     def chances(self, question: Question, margin: int) -> tuple[float, float]:
         """The least and the most of a right answer over tables whose nearest rival is so far."""
+
+    @abstractmethod
+    def far(self, question: Question, short: int) -> float:
+        """The most, over tables of every size, of the chance of an answer that is farther short.
+
+        Farther than ``short``: a bound from the rows, which falls as ``short`` grows.
+        """
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:

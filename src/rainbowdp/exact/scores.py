@@ -29,13 +29,16 @@ from rainbowdp.exact.margins import (
     margins_of,
     outline_by_margins,
 )
-from rainbowdp.exact.rule import Outline
+from rainbowdp.exact.rule import Outline, Short
 from rainbowdp.exact.steps import LONGEST
 from rainbowdp.exact.votes import chances_of_a_vote, counts_key, counts_of, must_be_that_vote
 from rainbowdp.questions import Question, Winner
 from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
 Right = Callable[[Sequence[int]], float]  # of distances to the chance of an answer that has none
+Crowd = Callable[[Floats, Floats, int], Floats]
+"""What so many rivals, all equally far, have together beside one that is near."""
+_PIECES = 32
 
 
 class Scores(ABC):
@@ -73,6 +76,18 @@ class Scores(ABC):
         self, right: Right, answers: int, margin: int, farthest: int
     ) -> tuple[float, float]:
         """The least and the most of ``right`` where the nearest rival has this margin."""
+
+    @property
+    @abstractmethod
+    def short(self) -> Short:
+        """What ``far`` counts."""
+
+    @abstractmethod
+    def far(self, crowd: Crowd, answers: int, short: int) -> float:
+        """The most that all answers have together that are farther than ``short`` short.
+
+        A ``crowd`` is to have less the farther it is, the fewer it is and the nearer others are.
+        """
 
     def outline(self, answers: tuple[Answer, ...], farthest: int) -> Outline | None:
         """The rule as lines of depths, or none where only counts find a row."""
@@ -196,6 +211,16 @@ class VoteScores(Scores):
             nearest={0, answers - 2},
         )
 
+    @property
+    def short(self) -> Short:
+        """Counts tell how many records an answer is behind."""
+        return Short.RECORDS
+
+    def far(self, crowd: Crowd, answers: int, short: int) -> float:
+        """All rivals just so far behind, none farther than the first listed behind the last."""
+        behind = self.parts * (short + 1) - (self.parts - 1)
+        return float(crowd(np.array([np.inf]), np.array([float(behind)]), answers - 1)[0])
+
     def describe(self) -> dict[str, Any]:
         """What makes the scores."""
         return {"of": "counts", **{name: _plain(value) for name, value in asdict(self).items()}}
@@ -244,6 +269,26 @@ class MarginScores(Scores):
         rests = (near, max(near, farthest))
         least, most = (right([0, near, *[rest] * (answers - 2)]) for rest in rests)
         return least, most
+
+    @property
+    def short(self) -> Short:
+        """Margins tell how many changes make an answer the true one."""
+        return Short.CHANGES
+
+    def far(self, crowd: Crowd, answers: int, short: int) -> float:
+        """Most where all rivals are just so far away, or all but one.
+
+        One that is near, D changes away, competes with the far ones, but makes the depth D, so that
+        they are short + D steps behind. For D from a to b that is at most what they have where the
+        near one is as far as for b and they are as near as for a.
+        """
+        alone = crowd(np.array([np.inf]), np.array([2.0 * short + 1]), answers - 1)
+        if short == 0:
+            return float(alone[0])
+        starts = np.unique(np.rint(np.geomspace(1, short, min(short, _PIECES))))
+        ends = np.append(starts[1:] - 1, short)
+        beside = crowd(2 * ends - 1, short + starts, answers - 2)
+        return float(max(alone[0], beside.max()))
 
     def outline(self, answers: tuple[Answer, ...], farthest: int) -> Outline | None:
         """A line for each answer, on which all rivals are equally near."""

@@ -28,6 +28,22 @@ def first_heads(chances: Floats) -> Floats:
     return chances * rows
 
 
+def heads_of_a_crowd(near: Floats, far: Floats, rivals: int) -> Floats:
+    """What ``rivals`` coins of one chance have together, beside a nearer one and one of 1.
+
+    Row by row, ``near`` and ``far`` are the chances; a near coin of 0 is none.
+
+    >>> heads_of_a_crowd(np.array([0.0]), np.array([0.5]), 1)
+    array([0.25])
+    """
+    size = rivals + 2
+    nodes, shares = _nodes((size + 1) // 2) if size <= _MANY else _halved(size)
+    x = nodes[:, None]
+    others = (1 - x) * (1 - x * near) * (1 - x * far) ** max(rivals - 1, 0)
+    together: Floats = rivals * far * (shares[:, None] * others).sum(axis=0)
+    return together
+
+
 @lru_cache(maxsize=16)
 def _nodes(count: int) -> tuple[Floats, Floats]:
     """Nodes and shares on [0, 1]."""

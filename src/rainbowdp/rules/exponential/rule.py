@@ -21,7 +21,7 @@ from rainbowdp.errors import InvalidFile
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
-from rainbowdp.exact.rule import Key, Outline, Rule
+from rainbowdp.exact.rule import Key, Outline, Rule, Short
 from rainbowdp.exact.scores import Scores, VoteScores, restored_scores
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.numeric.quantity import exact
@@ -111,6 +111,21 @@ class Exponential(Rule):
         """At the extremes of the distances that a margin leaves open."""
         size = len(question.answers)
         return self.scores.chances(self._right_at, size, margin, self.falling.farthest)
+
+    @property
+    def short(self) -> Short:
+        """What the scores tell."""
+        return self.scores.short
+
+    def far(self, question: Question, short: int) -> float:
+        """From the weights of far rivals."""
+
+        def crowd(near: Floats, far: Floats, rivals: int) -> Floats:
+            weights = rivals * self.falling.in_floats(far)
+            shares: Floats = weights / (1 + self.falling.in_floats(near) + weights)
+            return shares
+
+        return self.scores.far(crowd, len(question.answers), short)
 
     def describe(self) -> dict[str, Any]:
         """What the weights are made of."""

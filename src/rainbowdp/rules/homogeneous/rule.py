@@ -120,6 +120,18 @@ class Homogeneous(Rule):
         chance = weights[0] / sum(weights)
         return chance, chance
 
+    def far(self, question: Question, short: int) -> float:
+        """Most where all rivals are far away, or all but the least likely one."""
+        most = 0.0
+        for place, truth in enumerate(question.answers):
+            ladder = self.rows[truth]
+            for depth, row in enumerate(ladder):
+                rivals = [*row[:place], *row[place + 1 :]]
+                all_far = depth >= min(short, len(ladder) - 1)
+                far = sum(rivals) if all_far else sum(rivals) - min(rivals)
+                most = max(most, far / sum(row))
+        return most
+
     def describe(self) -> dict[str, Any]:
         """Regions with their rows, and the numbers of those that touch."""
         labels = [*self.rows, *(label for label in self.certain if label not in self.rows)]
@@ -240,6 +252,14 @@ class OneLadder(Rule):
         weights = self.weights((question.answers[0], margin - 1), question.answers)
         chance = weights[0] / sum(weights)
         return chance, chance
+
+    def far(self, question: Question, short: int) -> float:
+        """Most where all rivals are far away, or all but one."""
+        rivals = len(question.answers) - 1
+        first, other = self.ladder[0]
+        deep = max((b for _, b in self.ladder[short:]), default=self.ladder[-1][1])
+        near = max((b for _, b in self.ladder[:short]), default=0)
+        return max(rivals * deep, (rivals - 1) * near) / (first + rivals * other)
 
     def describe(self) -> dict[str, Any]:
         """The two weights at each depth."""

@@ -28,7 +28,7 @@ from rainbowdp.exact.margins import ON_A_GRAPH
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.scores import MarginScores
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.numeric.coins import first_heads
+from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
 from rainbowdp.rules.margin_flip.proof import prove_margin_coins
@@ -119,6 +119,14 @@ class MarginFlip(Rule):
         """Least where all rivals are that near, most where the others are far away."""
         size, farthest = len(question.answers), self.coins.farthest
         return _SCORES.chances(self._right_at, size, margin, farthest)
+
+    def far(self, question: Question, short: int) -> float:
+        """From the coins of far rivals, with one near rival or none."""
+        return _SCORES.far(self._crowd, len(question.answers), short)
+
+    def _crowd(self, near: Floats, far: Floats, rivals: int) -> Floats:
+        chances = self.coins.in_floats
+        return heads_of_a_crowd(chances(near - 1), chances(far - 1), rivals)
 
     def describe(self) -> dict[str, Any]:
         """What the coins are made of."""

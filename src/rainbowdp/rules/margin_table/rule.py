@@ -13,6 +13,7 @@ import secrets
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
 from rainbowdp.errors import InvalidFile, InvalidMechanism
 from rainbowdp.exact.check import Check
-from rainbowdp.exact.rule import Key, Rule
+from rainbowdp.exact.rule import Key, Rule, Short
 from rainbowdp.exact.votes import chances_of_a_vote, counts_key, counts_of, must_be_that_vote
 from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.numeric.quantity import exact
@@ -144,11 +145,9 @@ class MarginTable(Rule):
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many votes at once, in floats."""
         shape = self.shape
-        size, last = shape.answers, len(shape.knots)
+        size = shape.answers
         heights = np.array([*(float(shape.ratio**knot) for knot in shape.knots), 0.0])
-        weights = np.empty((last + 1,) * (size - 1) + (size,))
-        for knots in itertools.product(range(last + 1), repeat=size - 1):
-            weights[knots] = [weight / self.total for weight in self.at_knots(knots)]
+        weights = self._at_all_knots
         seen = [standing(row, shape.ties) for row in counts.tolist()]
         order, gaps = (np.array(part) for part in zip(*seen, strict=True))
         cell = np.searchsorted(shape.knots, gaps, side="right") - 1
@@ -175,6 +174,46 @@ class MarginTable(Rule):
             farthest=shape.farthest,
             nearest=range(shape.answers - 1),
         )
+
+    @property
+    def short(self) -> Short:
+        """Records behind the leader."""
+        return Short.RECORDS
+
+    def far(self, question: Question, short: int) -> float:
+        """The most over all corners of the pieces between knots, cut at ``short``.
+
+        Between them the chance of far rivals is linear in r^gap for each gap, so no other gaps have
+        more. The gap of a rival listed before the leader is one less than what it is behind.
+        """
+        cut = short + (self.shape.ties == Ties.ANY_LEADER)
+        knots = np.array(self.shape.knots)
+        near, beyond = knots[knots < cut], knots[knots > cut]
+        gaps = np.array([*near, *([cut - 1] if cut else []), cut, *beyond, self.shape.farthest + 1])
+        is_far = gaps >= cut
+        blend = np.zeros((len(gaps), len(knots) + 1))
+        for place, gap in enumerate(gaps.tolist()):
+            parts = list(self.shape.around(gap))
+            for knot, share in parts:
+                blend[place, knot] = share / sum(share for _, share in parts)
+        chances = self._at_all_knots
+        rivals = self.shape.answers - 1
+        for axis in range(rivals):
+            chances = np.moveaxis(np.tensordot(blend, chances, (1, axis)), 0, axis)
+        found = np.zeros(chances.shape[:-1])
+        for rival in range(rivals):
+            along = np.moveaxis(chances[..., rival + 1], rival, -1) * is_far
+            found += np.moveaxis(along, -1, rival)
+        return float(found.max())
+
+    @cached_property
+    def _at_all_knots(self) -> Floats:
+        """The rows at every choice of knots, in floats."""
+        size, knots = self.shape.answers, len(self.shape.knots) + 1
+        rows = np.empty((knots,) * (size - 1) + (size,))
+        for at in itertools.product(range(knots), repeat=size - 1):
+            rows[at] = [weight / self.total for weight in self.at_knots(at)]
+        return rows
 
     def describe(self) -> dict[str, Any]:
         """The shape and the rows."""

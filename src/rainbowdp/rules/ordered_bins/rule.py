@@ -126,6 +126,11 @@ class OrderedBins(Rule):
         true = rows[np.arange(len(rows)), (np.array(places) < 0).sum(axis=1)]
         return float(true.min()), float(true.max())
 
+    def far(self, question: Question, short: int) -> float:
+        """At most what so many bins would have alone: a crowd only takes from them."""
+        alone = self._step(short) / (self.total + self._step(0))
+        return (len(question.answers) - 1) * alone
+
     def describe(self) -> dict[str, Any]:
         """The weights and their total."""
         return {"total": self.total, "steps": list(self.steps)}

@@ -22,10 +22,10 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling import BITS, TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
-from rainbowdp.exact.rule import Key, Rule
+from rainbowdp.exact.rule import Key, Rule, Short
 from rainbowdp.exact.scores import VoteScores, restored_scores
 from rainbowdp.guarantees.dp import Guarantee
-from rainbowdp.numeric.coins import first_heads
+from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
 from rainbowdp.rules.permute_and_flip.proof import prove_coins
@@ -110,6 +110,19 @@ class PermuteAndFlip(Rule):
         """At the extremes of the gaps that a margin leaves open."""
         size = len(question.answers)
         return self.scores.chances(self.right_at, size, margin, self.coins.farthest)
+
+    @property
+    def short(self) -> Short:
+        """Records behind the leader."""
+        return self.scores.short
+
+    def far(self, question: Question, short: int) -> float:
+        """From the coins of rivals that are all so far behind."""
+
+        def crowd(near: Floats, far: Floats, rivals: int) -> Floats:
+            return heads_of_a_crowd(self.coins.in_floats(near), self.coins.in_floats(far), rivals)
+
+        return self.scores.far(crowd, len(question.answers), short)
 
     def describe(self) -> dict[str, Any]:
         """What the coins are made of."""

@@ -91,6 +91,11 @@ class Proximity(Rule):
         )
         return least[0] / sum(least), most[0] / sum(most)
 
+    def far(self, question: Question, short: int) -> float:
+        """Most where all rivals are just so far away: each has its weight, whatever others have."""
+        weight = max(self.steps[short:], default=self.steps[-1])
+        return (len(question.answers) - 1) * weight / self.total
+
     def describe(self) -> dict[str, Any]:
         """The weights and their total."""
         return {"total": self.total, "steps": list(self.steps)}

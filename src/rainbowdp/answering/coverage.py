@@ -1,0 +1,118 @@
+"""What an answer proves, whatever the table holds.
+
+The rows of a mechanism are public, so it costs no budget to say how far from the truth an answer
+can be. Let H(t) be the largest chance, over all tables, that an answer is said that is more than t
+short of the truth. Then "the answer is true, or at most t short of it" holds with confidence
+1 − H(t), whichever table was asked. ``docs/true-answer.md`` has the bounds for each kind of rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from rainbowdp.errors import InvalidQuestion
+from rainbowdp.exact.rule import Rule, Short
+from rainbowdp.numeric.quantity import Number, exact
+from rainbowdp.questions import Question
+
+CONFIDENCE = Fraction(95, 100)
+_ROUNDING = 1e-9  # more than any rounding in floats
+_FARTHEST = 10**12
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How far from the truth an answer may be.
+
+    Attributes
+    ----------
+    confidence : Fraction
+        How often the statement holds at least, whatever the table.
+    within : int or None
+        How far short of the truth the answer is at most; none if no distance has the confidence.
+    short : str
+        What that counts: ``"changes"`` that would make the answer true, or ``"records"`` that it
+        is behind the leader of a vote.
+    unit : str
+        Whose changes these are, or what is counted: records or people.
+
+    """
+
+    confidence: Fraction
+    within: int | None
+    short: Short
+    unit: str
+
+    def in_words(self, answer: object = None) -> str:
+        """The statement in plain words, about ``answer`` or whichever is given.
+
+        >>> Coverage(CONFIDENCE, 3, Short.CHANGES, "people").in_words("red")
+        'with 95 % confidence: red is the true answer, or at most 3 people short of it'
+        >>> Coverage(CONFIDENCE, 6, Short.RECORDS, "records").in_words("red")
+        'with 95 % confidence: red has the most records, or at most 6 fewer than the leader'
+        """
+        sure = f"with {_percent(self.confidence)} confidence"
+        named = "the answer" if answer is None else str(answer)
+        if self.within is None:
+            return f"nothing {sure}: a wrong answer may be as far off as can be"
+        few = self.unit if self.within != 1 else _ONE[self.unit]
+        if self.short == Short.RECORDS:
+            true = f"{sure}: {named} has the most {self.unit}"
+            nearly = f"or at most {self.within} fewer than the leader"
+        else:
+            true = f"{sure}: {named} is {'true' if answer is None else 'the true answer'}"
+            nearly = f"or at most {self.within} {few} short of it"
+        return f"{true}, {nearly}" if self.within else true
+
+    def describe(self) -> dict[str, Any]:
+        """The statement, ready for JSON."""
+        return {
+            "confidence": str(self.confidence),
+            "within": self.within,
+            "short": str(self.short),
+            "unit": self.unit,
+        }
+
+    @classmethod
+    def restore(cls, description: dict[str, Any]) -> Coverage:
+        """The statement that ``describe`` described."""
+        given = dict(description)
+        confidence, short = Fraction(given.pop("confidence")), Short(given.pop("short"))
+        return cls(confidence=confidence, short=short, **given)
+
+
+_ONE = {"records": "record", "people": "person"}
+
+
+def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) -> Coverage:
+    """The least distance from the truth that every answer of ``rule`` keeps, so surely."""
+    sure = exact(confidence, "confidence", InvalidQuestion)
+    if not 0 < sure < 1:
+        raise InvalidQuestion(
+            f"confidence must lie between 0 and 1, got confidence={confidence}: 0.95 is usual"
+        )
+    allowed = float(1 - sure) - _ROUNDING
+    person = question.person is not None or question.rows_per_person > 1
+    if rule.short == Short.RECORDS:  # of which one person may have several
+        person = question.person is not None and question.rows_per_person == 1
+    unit = "people" if person else "records"
+
+    def holds(short: int) -> bool:
+        return rule.far(question, short) <= allowed
+
+    high = 1
+    while not holds(high - 1):
+        if high > _FARTHEST:
+            return Coverage(sure, None, rule.short, unit)
+        high *= 2
+    low, high = high // 2 - 1, high - 1  # it holds at high, and not at low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return Coverage(sure, high, rule.short, unit)
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.10g} %"
