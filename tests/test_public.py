@@ -23,6 +23,7 @@ PUBLIC = [
     "Check",
     "Comparison",
     "Continuous",
+    "Coverage",
     "Custom",
     "Deployment",
     "Design",
