@@ -100,6 +100,7 @@ class TestEveryFamily:
         for counts in some_counts(question):
             assert back.at(counts) == exact.at(counts)
 
+    @pytest.mark.usefixtures("dice")
     def test_drawers_have_the_law_of_the_weights(
         self, known: Family, question: Any, guarantee: Any
     ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -219,11 +218,8 @@ def test_a_quantile_is_no_longer_absurd() -> None:
 
 
 @pytest.mark.parametrize("size", [4, 30])
-def test_draws_follow_the_row(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(7)
-    monkeypatch.setattr("secrets.randbits", rng.getrandbits)
-    monkeypatch.setattr("secrets.token_bytes", rng.randbytes)
-    monkeypatch.setattr("secrets.randbelow", rng.randrange)
+@pytest.mark.usefixtures("dice")
+def test_draws_follow_the_row(size: int) -> None:
     question = rb.Quantile("1/2", range(size + 1))
     mechanism = margin_flip(question, rb.DP("0.4"))
     counts = {answer: 2 + number % 3 for number, answer in enumerate(question.answers)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -265,10 +264,8 @@ def test_a_clear_winner_is_all_but_certain(answers: int, rows: int, epsilon: str
 
 @pytest.mark.parametrize("size", [8_000, pytest.param(40_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ties", Ties)
-def test_draws_follow_the_row(ties: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(7)
-    monkeypatch.setattr("secrets.randbits", rng.getrandbits)
-    monkeypatch.setattr("secrets.choice", rng.choice)
+@pytest.mark.usefixtures("dice")
+def test_draws_follow_the_row(ties: str, size: int) -> None:
     mechanism = flip(question(4, ties=ties), rb.DP(1))
     counts = {"a0": 5, "a1": 7, "a2": 7, "a3": 4}
     drawn = [mechanism.release(counts) for _ in range(size)]
