@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -185,6 +186,21 @@ def test_it_errs_less_than_the_textbook_and_is_nearer(
     assert (right[0] >= right[1] - 1e-12).all()
     away = (ours * margins).sum(axis=1)[::9].mean(), (theirs * margins[::9]).sum(axis=1).mean()
     assert away[0] < away[1]
+
+
+@pytest.mark.parametrize("answers", [2, 3, 30, 64, 65, 300])
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.001", "0.1", "1", "30"])
+def test_no_coin_is_likelier_than_the_textbook_s_but_for_rounding(
+    answers: int, epsilon: str
+) -> None:
+    """A multiple of 2^-60 is taken for e^{−ε/2}, which counts up to 1/ε times."""
+    rule, rate = margin_coins(answers, rb.DP(epsilon)), float(epsilon)
+    assert rule.first <= rule.ratio * TOTAL
+    with mp.workdps(50):
+        base = mp.exp(-mp.mpf(epsilon) / 2)
+        for distance in (1, 2, 3, 100, int(2 / rate) + 1, int(9 / rate), int(90 / rate)):
+            found = mp.mpf(rule.coins.at(max(0, distance - 1))) / TOTAL
+            assert found <= base ** max(1, distance) + mp.mpf(2) ** -60 * max(1, 1 / rate)
 
 
 @pytest.mark.parametrize(

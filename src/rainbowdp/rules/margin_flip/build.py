@@ -68,7 +68,8 @@ def margin_coins(answers: int, guarantee: DP) -> MarginFlip:
         low, high = (low, middle) if holds(middle, {0, answers - 2}) else (middle, high)
     while not holds(high, range(min(answers, _SHARP) - 1)) and Fraction(high, 1 << _PLACES) < ratio:
         high += 1
-    return MarginFlip(high * (TOTAL >> _PLACES), ratio)
+    first = min(high * (TOTAL >> _PLACES), int(ratio * TOTAL))  # the ratio itself is enough
+    return MarginFlip(first, ratio)
 
 
 def _ratio(guarantee: DP) -> Fraction:
