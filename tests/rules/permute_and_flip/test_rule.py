@@ -333,7 +333,6 @@ def test_the_least_and_the_most_by_margin(ties: str, neighbors: str, rows: int) 
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"scores": MarginScores()}, "scores of a vote"),
         ({"ratio": Fraction(1)}, "between 0 and 1"),
         ({"ratio": Fraction(0)}, "between 0 and 1"),
         ({"ratio": Fraction(1, 3)}, "multiple of"),
@@ -344,6 +343,16 @@ def test_other_coins_are_refused(change: dict[str, object], match: str) -> None:
     PermuteAndFlip(**fine)  # type: ignore[arg-type]
     with pytest.raises(rb.InvalidMechanism, match=match):
         PermuteAndFlip(**fine | change)  # type: ignore[arg-type]
+
+
+def test_scores_that_are_not_of_a_vote_are_refused() -> None:
+    content = PermuteAndFlip(
+        VoteScores(3, "substituted", "first listed"), Fraction(7, 8)
+    ).describe()
+    assert PermuteAndFlip.restore(content).describe() == content
+    content["coins"]["scores"] = MarginScores().describe()
+    with pytest.raises(rb.InvalidMechanism, match="scores of a vote"):
+        PermuteAndFlip.restore(content)
 
 
 @pytest.mark.parametrize(

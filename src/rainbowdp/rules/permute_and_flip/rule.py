@@ -50,8 +50,6 @@ class PermuteAndFlip(Rule):
     ratio: Fraction
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scores, VoteScores):
-            raise InvalidMechanism("permute-and-flip needs the scores of a vote, got others")
         assert self.coins.ratio == self.ratio  # checked there
 
     @cached_property
@@ -120,4 +118,6 @@ class PermuteAndFlip(Rule):
         """The rule that ``describe`` described."""
         given = content["coins"]
         scores = restored_scores(given["scores"])
-        return cls(scores, exact(given["ratio"], "ratio", InvalidFile))  # type: ignore[arg-type]
+        if not isinstance(scores, VoteScores):
+            raise InvalidMechanism("permute-and-flip needs the scores of a vote, got others")
+        return cls(scores, exact(given["ratio"], "ratio", InvalidFile))
