@@ -10,8 +10,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from rainbowdp.errors import InvalidGuarantee
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP, lower_tail, score
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import Point, TradeOff
 from rainbowdp.numeric.quantity import ball, dyadic, precision
 

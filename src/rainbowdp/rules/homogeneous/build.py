@@ -21,7 +21,7 @@ from rainbowdp.exact.steps import (
     repaired,
     symmetric_pair,
 )
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.numeric.quantity import exact_distribution
 from rainbowdp.questions import Quantile, Question

@@ -12,7 +12,8 @@ from typing import ClassVar
 from rainbowdp.exact.falling import TOTAL, ratio_for
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.exact.scores import MarginScores
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.questions import Question
 from rainbowdp.rules.margin_flip.proof import border_holds

@@ -24,7 +24,7 @@ from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
 from rainbowdp.exact.rule import Key, Rule
 from rainbowdp.exact.scores import VoteScores, restored_scores
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
