@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rainbowdp as rb
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 
 PAIRS, ANSWERS = 1_000_000, 5
 

@@ -21,7 +21,7 @@ from scipy.optimize import linprog
 from scipy.spatial import KDTree
 
 import rainbowdp as rb
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.unrestricted.envelope import fixed_rows, preferred_columns
 from rainbowdp.mechanisms.unrestricted.existence import optimum
 from rainbowdp.mechanisms.unrestricted.polytope import Polytope

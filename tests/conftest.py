@@ -11,13 +11,14 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from dice import dice
 from ledgers import place, places
 from mariadb import mariadb_url
 from postgres import postgres_url
 from spark_session import provide_java, spark
 from studio_server import studio_address
 
-__all__ = ["mariadb_url", "place", "places", "postgres_url", "spark", "studio_address"]
+__all__ = ["dice", "mariadb_url", "place", "places", "postgres_url", "spark", "studio_address"]
 
 provide_java()
 

@@ -13,7 +13,7 @@ from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rule import Rule
 from rainbowdp.exact.scores import VoteScores
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question, Winner
 from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.rule import MarginTable

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from postgres import connect, fresh_schema
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.ledger import Entry, Ledger
 
 QUESTION = {"question": "winner", "column": "choice", "among": ["red", "green"]}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import rainbowdp as rb
 import reference
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.margin_table.rule import MarginTable

@@ -73,6 +73,12 @@ def test_parameters_are_all_named(thing: Any) -> None:
 
 
 @pytest.mark.parametrize("thing", CALLABLES)
+def test_no_section_is_there_twice(thing: Any) -> None:
+    titles = SECTION.findall(inspect.getdoc(thing) or "")
+    assert len(set(titles)) == len(titles)
+
+
+@pytest.mark.parametrize("thing", CALLABLES)
 def test_what_is_returned_is_said(thing: Any) -> None:
     if isinstance(thing, type):
         return

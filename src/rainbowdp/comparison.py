@@ -32,7 +32,8 @@ from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import margins as margins_on_graph
 from rainbowdp.guarantees.descriptions import describe_guarantee
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.questions import Question

@@ -24,7 +24,7 @@ from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.rules.proximity.build import proximity_weights
 from rainbowdp.storage.documents import checksum

@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.errors import InvalidMechanism, InvalidQuestion, MissingExtra
 from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import ball, precision
 from rainbowdp.questions import Between, Equals, Question, from_description
 from rainbowdp.questions.ends import Kind, less

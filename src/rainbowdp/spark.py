@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from rainbowdp.graphs.graph import RainbowGraph
-    from rainbowdp.guarantees.dp import Guarantee
+    from rainbowdp.guarantees.guarantee import Guarantee
     from rainbowdp.mechanisms.mechanism import Mechanism
 
 Label: TypeAlias = Any  # an integer or a string

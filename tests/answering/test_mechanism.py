@@ -23,7 +23,7 @@ from rainbowdp.answering.best import best
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.worlds import proximity
 from rainbowdp.exact.steps import BITS
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question, limited
 from rainbowdp.rules import family
 from rainbowdp.rules.homogeneous.rule import OneLadder

@@ -47,6 +47,15 @@ def test_they_fall_as_fast_as_is_allowed_and_no_faster(epsilon: str, moves: int)
         must_keep(allowed, told(chances), moves + 1, "ε")
 
 
+@pytest.mark.parametrize("moves", [60, 400])
+def test_no_slack_is_added_to_what_is_allowed(moves: int) -> None:
+    """Powers of ½ are exact, so what is allowed is kept, and nothing below it."""
+    chances = told(Falling(Fraction(1, 2)))
+    must_keep(Fraction(1 << moves), chances, moves, "ε")
+    with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
+        must_keep((1 << moves) - Fraction(1, 1 << 2000), chances, moves, "ε")
+
+
 @pytest.mark.parametrize(
     ("distance", "change"),
     [
@@ -234,11 +243,33 @@ def test_a_share_is_where_a_uniform_number_falls(
     border = (data.draw(st.sampled_from(ends)) << 256) // ends[-1]
     near = border + data.draw(st.integers(-3, 3)) * (1 << data.draw(st.integers(0, 220)))
     number = min(max(data.draw(st.sampled_from([near, border])), 0), (1 << 256) - 1)
-    parts = iter([number >> 192, *(number >> s & ((1 << 64) - 1) for s in (128, 64, 0)), 7, 7])
+    found = share_of(chances, distances, number, after=0)
+    assert found == next(i for i, end in enumerate(ends) if number * ends[-1] < end << 256)
+
+
+def share_of(chances: Falling, distances: list[int], number: int, after: int) -> int:
+    """What is drawn by a number of 256 places; those after them come from ``after``, in 64s."""
+    first = [number >> shift & ((1 << 64) - 1) for shift in (192, 128, 64, 0)]
+    parts = itertools.chain(first, itertools.repeat(after))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("secrets.randbits", lambda bits: next(parts))
-        found = chances.share(distances)
-    assert found == next(i for i, end in enumerate(ends) if number * ends[-1] < end << 256)
+        return chances.share(distances)
+
+
+@pytest.mark.parametrize(
+    ("distances", "before"), [([0] * 5 + [26] * 4 + [0] * 5 + [26] * 2, 8), ([0, 22, 22, 0], 2)]
+)
+def test_a_border_between_shares_that_only_later_places_tell(
+    distances: list[int], before: int
+) -> None:
+    """A border a hair above 256 places: what is drawn after them decides, however far down."""
+    chances = made("20", 6)
+    ends = list(itertools.accumulate(chances.at(distance) for distance in distances))
+    number, beyond = divmod(ends[before] << 256, ends[-1])
+    assert 0 < beyond << 64 < 7 * ends[-1]
+    assert share_of(chances, distances, number, after=0) == before
+    assert share_of(chances, distances, number, after=7) == before + 1
+    assert share_of(chances, distances, number - 1, after=7) == before
 
 
 def test_a_share_is_drawn_by_bounds_mostly(monkeypatch: pytest.MonkeyPatch) -> None:

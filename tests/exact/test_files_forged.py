@@ -378,6 +378,17 @@ def test_margins_without_a_table_are_checked_too(tmp_path: Path) -> None:
             back.release(margins)
 
 
+@pytest.mark.parametrize("kind", ["margin-flip", "exponential"])
+def test_margins_need_two_answers(kind: str, tmp_path: Path) -> None:
+    """On a graph, where no question says how many answers there are."""
+    question = rb.Custom(["x", "y"], lambda d: d, neighbors="substituted", name="by hand")
+    content = rb.by_kind(question, rb.DP(1), kind).exact().describe()
+    content |= {"question": None, "neighbors": "joined by an edge"}
+    assert rb.load(write(content, tmp_path / "m.json"))
+    with pytest.raises(rb.InvalidFile, match="at least 2 answers, got 1"):
+        rb.load(write(content | {"answers": ["x"]}, tmp_path / "m.json"))
+
+
 def test_a_key_twice_is_refused(tmp_path: Path) -> None:
     """The reader of the file and the program must not see two different guarantees."""
     path = write(contents("proximity"), tmp_path / "m.json")

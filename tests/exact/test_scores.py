@@ -66,6 +66,12 @@ def test_the_proof_plays_signed_margins(answers: int) -> None:
             moves_of_margins(answers, fault)
 
 
+@pytest.mark.parametrize("answers", [0, 1])
+def test_signed_margins_of_fewer_than_two_answers_are_refused(answers: int) -> None:
+    with pytest.raises(rb.InvalidMechanism, match="at least 2 answers"):
+        moves_of_margins(answers, signed)
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.guarantees.dp import Excess, Guarantee
+from rainbowdp.guarantees.guarantee import Excess, Guarantee
 
 Pair = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
 

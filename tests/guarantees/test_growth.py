@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.guarantees.growth import _BLOCK
+from rainbowdp.guarantees.guarantee import Guarantee
 
 IDENTITIES: list[Guarantee] = [rb.DP(0), rb.GaussianDP(0), rb.TradeOff([(0, 1), (1, 0)])]
 INFINITY = math.inf

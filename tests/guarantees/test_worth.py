@@ -13,7 +13,7 @@ from mpmath import mp
 
 import rainbowdp as rb
 from rainbowdp.guarantees.descriptions import warning_about
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.worth import guess_in_words
 
 EPSILONS = st.floats(0.001, 6)

@@ -23,7 +23,7 @@ from postgres import fresh_schema
 from rainbowdp.errors import BudgetExceeded, LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee as describe
 from rainbowdp.guarantees.descriptions import restore_guarantee as restore
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.ledger import Balance, DPCost, Entry, GaussianCost, Ledger
 from rainbowdp.questions import Unit
 

@@ -10,7 +10,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from reference import assert_one_sentence, worst_by_lines
 from strategies import ANSWERS, exact_promises, exact_rows, graphs, guarantees, valid_boundaries
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 from rainbowdp.guarantees.closeness import first_violation, promise_of
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.continuous import Continuous
 from strategies import guarantees
 

@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 
 import rainbowdp as rb
 from rainbowdp import paper
-from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.design import _orbits, _worths, design
 from strategies import graphs, trade_offs
 

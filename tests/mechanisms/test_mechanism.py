@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 from rainbowdp.aliases import Dataset
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from reference import assert_one_sentence, worst_by_lines
 from strategies import exact_promises, exact_rows, graphs, table_pairs
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 from rainbowdp.aliases import Dataset
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from reference import assert_one_sentence, largest_prefix_sums, worst_by_lines
 from strategies import (
     deep_graphs,

@@ -20,7 +20,7 @@ import reference
 import strategies
 from rainbowdp.guarantees import growth
 from rainbowdp.guarantees import polygons as curve
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric import quantity
 
 

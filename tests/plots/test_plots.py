@@ -27,7 +27,7 @@ import reference
 import strategies as our
 from rainbowdp import paper, plots
 from rainbowdp.display.colors import BLUE, GREEN, ORANGE
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.paper.figures import figures, printed_curves
 from rainbowdp.plots.curves import phase_changes, smooth
 from rainbowdp.plots.style import darker, spread

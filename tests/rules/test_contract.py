@@ -122,6 +122,7 @@ class TestEveryFamily:
         if len(question.answers) == 2:
             assert bounds[0] <= 1.2 * most[0] + 1e-9
 
+    @pytest.mark.usefixtures("dice")
     def test_drawers_have_the_law_of_the_weights(
         self, known: Family, question: Any, guarantee: Any
     ) -> None:

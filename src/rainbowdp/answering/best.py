@@ -10,7 +10,8 @@ from rainbowdp.answering.measure import wrong
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
 from rainbowdp.exact.rule import Family
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Question, Winner
 from rainbowdp.questions.base import whole

@@ -19,7 +19,7 @@ import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.rule import Family
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Quantile, Question, Winner
 from rainbowdp.questions.histograms import margins_of
 from rainbowdp.questions.relations import Ties

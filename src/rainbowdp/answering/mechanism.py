@@ -13,7 +13,8 @@ from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NotApplicable
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable, key_finder
 from rainbowdp.exact.rule import Family, Progress
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import Number
 from rainbowdp.questions import Question, unit_of
 from rainbowdp.tables import count

@@ -9,7 +9,7 @@ from rainbowdp.aliases import Label
 from rainbowdp.answering.best import by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.optimal import optimal_on_graph

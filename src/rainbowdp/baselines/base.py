@@ -15,7 +15,8 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import simulate
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import margins as margins_on_graph
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.questions import Question, Winner
 from rainbowdp.questions.histograms import margins_of, neighboring, up_to

@@ -21,7 +21,7 @@ from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, Law, World, checked, made, with_delta
 from rainbowdp.baselines.selection import _lawful
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads
 from rainbowdp.questions import Winner
 

@@ -12,7 +12,8 @@ from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, checked, with_delta
 from rainbowdp.errors import InvalidGraph, InvalidGuarantee
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
 

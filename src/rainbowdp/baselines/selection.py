@@ -27,7 +27,7 @@ import numpy as np
 from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, Law, World, by_counts, checked, made, with_delta
 from rainbowdp.errors import RainbowError
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads
 from rainbowdp.questions import Winner
 

@@ -9,7 +9,7 @@ import numpy as np
 from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, World, checked, made, truth_and_depth
 from rainbowdp.errors import InvalidGuarantee
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 
 
 def randomized_response(world: World, guarantee: Guarantee) -> Baseline:

@@ -24,7 +24,7 @@ from rainbowdp.errors import RainbowError
 if TYPE_CHECKING:
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.graph import RainbowGraph
-    from rainbowdp.guarantees.dp import Guarantee
+    from rainbowdp.guarantees.guarantee import Guarantee
 
 
 KINDS = tuple(DEPLOYED)

@@ -14,8 +14,9 @@ import typer
 from rainbowdp.cli.running import Group
 from rainbowdp.errors import RainbowError
 from rainbowdp.guarantees.descriptions import warning_about
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 
 __all__ = [
     "AsJson",

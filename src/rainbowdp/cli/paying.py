@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rainbowdp.cli.interrupts import check
 from rainbowdp.errors import LedgerError
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.display import cards
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 
 
 @dataclass(frozen=True)

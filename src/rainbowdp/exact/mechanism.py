@@ -21,7 +21,7 @@ from rainbowdp.exact.rows import ExactRow
 from rainbowdp.exact.rule import Key, Rule
 from rainbowdp.exact.scope import ON_A_GRAPH, scope_of_a_question
 from rainbowdp.guarantees.descriptions import describe_guarantee
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.storage.documents import checksummed, write_document
 from rainbowdp.tables import count

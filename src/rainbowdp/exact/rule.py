@@ -19,7 +19,7 @@ from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Rainbow,
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rows import ExactRow
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 
 Key: TypeAlias = Any  # where a rule finds a row

@@ -28,6 +28,8 @@ def moves_of_margins(answers: int, distances: Distances) -> int:
     Signed margins are ½ − λ_v, and D − ½ for the true answer, where D is the least other margin:
     refused if the distances are not those.
     """
+    if answers < 2:
+        raise InvalidMechanism(f"signed margins need at least 2 answers, got {answers}")
     for margins in _played(answers):
         depth = min(margin for margin in margins if margin)
         twice = [1 - 2 * margin if margin else 2 * depth - 1 for margin in margins]

@@ -18,8 +18,8 @@ from typing import Any
 from rainbowdp.aliases import Answer, Label, Rainbow, Weights
 from rainbowdp.errors import InvalidBoundary, InvalidMechanism
 from rainbowdp.guarantees.closeness import first_violation, promise_of
-from rainbowdp.guarantees.dp import Guarantee
 from rainbowdp.guarantees.gaussian import GaussianDP, allowed_weight
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.guarantees.trade_off import TradeOff
 

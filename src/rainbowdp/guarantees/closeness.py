@@ -22,8 +22,9 @@ from typing import TypeAlias
 
 from rainbowdp.aliases import Weights
 from rainbowdp.errors import InvalidMechanism
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.numeric.quantity import ball, precision
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from rainbowdp.errors import InvalidGuarantee
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import TradeOff
 
 MOST_EPSILON = 3

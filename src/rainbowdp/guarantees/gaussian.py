@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee
-from rainbowdp.guarantees.dp import UNDERFLOW, Guarantee
 from rainbowdp.guarantees.growth import ACCURACY
+from rainbowdp.guarantees.guarantee import UNDERFLOW, Guarantee
 from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision, refine
 
 if TYPE_CHECKING:

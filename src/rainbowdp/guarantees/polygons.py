@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from rainbowdp.errors import InvalidGuarantee
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP, lower_tail, score
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import Point, TradeOff
 from rainbowdp.numeric.quantity import ball, dyadic, precision
-
-if TYPE_CHECKING:
-    pass
 
 RATIO_BITS = 128  # how closely a rational approaches e^ε from below
 _GAUSSIAN_KNOTS = 512

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import TypeAlias
 
 from rainbowdp.errors import InvalidGuarantee, RainbowError
-from rainbowdp.guarantees.dp import PiecewiseLinear
 from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line
+from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.numeric.quantity import Number, ball, exact
 
 Point: TypeAlias = tuple[Fraction, Fraction]

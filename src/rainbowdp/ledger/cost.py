@@ -21,8 +21,9 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from rainbowdp.errors import BudgetExceeded, InvalidGuarantee, LedgerError
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision
 
 _RATIO_BITS = 128  # of log(ratio); the price of rounding it up is below one part in 2^100

@@ -12,8 +12,9 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from rainbowdp.errors import LedgerError
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.ledger.cost import Cost, budget, must_fit, price
 from rainbowdp.ledger.entry import Balance, Entry, canonical, check_label, check_name
 from rainbowdp.ledger.schema import (

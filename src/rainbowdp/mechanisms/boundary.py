@@ -16,7 +16,8 @@ from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.errors import InvalidBoundary
 from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import in_order
-from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.piecewise import PiecewiseLinear
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from rainbowdp.aliases import Floats, Weights
 from rainbowdp.errors import InvalidDistribution
 from rainbowdp.exact.steps import BITS, ladder, on_grid
-from rainbowdp.guarantees.dp import FloatOrArray, Guarantee
+from rainbowdp.guarantees.guarantee import FloatOrArray, Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 
 

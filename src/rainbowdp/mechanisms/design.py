@@ -26,7 +26,8 @@ from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.exact.steps import in_answer_order, repaired
 from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import Utility
-from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
 

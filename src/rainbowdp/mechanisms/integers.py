@@ -11,7 +11,7 @@ from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.steps import in_answer_order, ladder, repaired
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.numeric.quantity import exact_distribution

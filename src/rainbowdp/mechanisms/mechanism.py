@@ -24,7 +24,7 @@ from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import Morphism
 from rainbowdp.graphs.rainbows import Order, Utility, Verdict, compare_rows, in_order, verdict
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.integers import regrown, row_by_row
 from rainbowdp.numeric.quantity import SUM_TOLERANCE, plain

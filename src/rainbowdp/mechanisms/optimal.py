@@ -16,7 +16,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import boundary_morphism
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.design import default_boundary
 from rainbowdp.mechanisms.mechanism import Mechanism

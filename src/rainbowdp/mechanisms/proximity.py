@@ -14,7 +14,8 @@ from rainbowdp.exact.steps import BITS
 from rainbowdp.graphs.engines import engine
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import half_of_memory, whole_margins, with_infinity
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.mechanism import Mechanism
 
 

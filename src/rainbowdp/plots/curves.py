@@ -18,8 +18,9 @@ from matplotlib.axes import Axes
 from rainbowdp.aliases import Floats
 from rainbowdp.display.colors import colors
 from rainbowdp.errors import RainbowError
-from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
 from rainbowdp.guarantees.growth import Line, Orbit
+from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.numeric.quantity import exact_distribution
 from rainbowdp.plots.style import (
     HAIR,

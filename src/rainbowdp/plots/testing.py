@@ -16,7 +16,8 @@ from rainbowdp.aliases import Floats
 from rainbowdp.baselines import Baseline
 from rainbowdp.display.colors import BLUE, ORANGE
 from rainbowdp.errors import RainbowError
-from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.plots.style import DASHES, SMALL, SOFT, axes, line_looks, plot_area
 

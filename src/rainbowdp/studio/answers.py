@@ -26,7 +26,8 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.graphs.margins import margins
 from rainbowdp.guarantees.descriptions import describe_guarantee
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism

@@ -7,8 +7,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.studio.offers import offered
 from rainbowdp.studio.settings import Settings

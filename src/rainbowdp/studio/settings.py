@@ -8,7 +8,7 @@ from typing import Any
 
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import restore_guarantee
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.studio.offers import REFERENCE, offered
 from rainbowdp.studio.worlds import World
 

@@ -14,7 +14,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from rainbowdp import paper
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.unrestricted.existence import Certificate, optimum
 from rainbowdp.mechanisms.unrestricted.program import program
 

@@ -17,7 +17,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from rainbowdp import paper
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.unrestricted.envelope import envelope, fixed_rows
 from rainbowdp.mechanisms.unrestricted.existence import optimum
 from rainbowdp.mechanisms.unrestricted.polytope import Polytope

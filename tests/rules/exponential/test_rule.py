@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -152,9 +151,8 @@ def test_options_without_a_vote_have_hardly_a_chance() -> None:
 
 
 @pytest.mark.parametrize("size", [3, 30])
-def test_draws_follow_the_row(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(7)
-    monkeypatch.setattr("secrets.randbits", rng.getrandbits)
+@pytest.mark.usefixtures("dice")
+def test_draws_follow_the_row(size: int) -> None:
     question = rb.Winner([str(n) for n in range(size)])
     mechanism = exponential(question, rb.GaussianDP("0.7"))
     counts = {answer: 2 + number % 3 for number, answer in enumerate(question.answers)}

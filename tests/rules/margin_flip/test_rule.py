@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -188,6 +188,21 @@ def test_it_errs_less_than_the_textbook_and_is_nearer(
     assert away[0] < away[1]
 
 
+@pytest.mark.parametrize("answers", [2, 3, 30, 64, 65, 300])
+@pytest.mark.parametrize("epsilon", ["1e-9", "0.001", "0.1", "1", "30"])
+def test_no_coin_is_likelier_than_the_textbook_s_but_for_rounding(
+    answers: int, epsilon: str
+) -> None:
+    """A multiple of 2^-60 is taken for e^{−ε/2}, which counts up to 1/ε times."""
+    rule, rate = margin_coins(answers, rb.DP(epsilon)), float(epsilon)
+    assert rule.first <= rule.ratio * TOTAL
+    with mp.workdps(50):
+        base = mp.exp(-mp.mpf(epsilon) / 2)
+        for distance in (1, 2, 3, 100, int(2 / rate) + 1, int(9 / rate), int(90 / rate)):
+            found = mp.mpf(rule.coins.at(max(0, distance - 1))) / TOTAL
+            assert found <= base ** max(1, distance) + mp.mpf(2) ** -60 * max(1, 1 / rate)
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -219,11 +234,8 @@ def test_a_quantile_is_no_longer_absurd() -> None:
 
 
 @pytest.mark.parametrize("size", [4, 30])
-def test_draws_follow_the_row(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(7)
-    monkeypatch.setattr("secrets.randbits", rng.getrandbits)
-    monkeypatch.setattr("secrets.token_bytes", rng.randbytes)
-    monkeypatch.setattr("secrets.randbelow", rng.randrange)
+@pytest.mark.usefixtures("dice")
+def test_draws_follow_the_row(size: int) -> None:
     question = rb.Quantile("1/2", range(size + 1))
     mechanism = margin_flip(question, rb.DP("0.4"))
     counts = {answer: 2 + number % 3 for number, answer in enumerate(question.answers)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 import secrets
 from bisect import bisect_left
 from collections import Counter
@@ -211,14 +210,14 @@ def test_all_equal_counts(ties: str) -> None:
 
 @TIES
 @pytest.mark.parametrize("counts", [(9, 9, 9), (30, 28, 23), (8, 20, 20), (0, 50, 12)])
+@pytest.mark.usefixtures("dice")
 def test_drawing_knots_first_is_drawing_from_the_blended_row(
-    ties: str, counts: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    ties: str, counts: tuple[int, ...]
 ) -> None:
     """Within five standard deviations, for a fixed sequence of random numbers."""
     shape = Shape(3, "substituted", ties, (0, 4), 40, Fraction(9, 10), 0)
     rows = [(175 - 20 * n, 5 + 8 * n, 12 * n) for n in range(len(shape.states))]
     table = MarginTable(shape, 180, tuple(rows))
-    monkeypatch.setattr("secrets.randbelow", random.Random(3).randrange)
     place = dict(zip("abc", counts, strict=True))
     seen = Counter(table.drawer(place, "abc")() for _ in range(20_000))
     for name, share in zip("abc", shares(table.weights(place, "abc")), strict=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -265,10 +264,8 @@ def test_a_clear_winner_is_all_but_certain(answers: int, rows: int, epsilon: str
 
 @pytest.mark.parametrize("size", [8_000, pytest.param(40_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ties", Ties)
-def test_draws_follow_the_row(ties: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(7)
-    monkeypatch.setattr("secrets.randbits", rng.getrandbits)
-    monkeypatch.setattr("secrets.choice", rng.choice)
+@pytest.mark.usefixtures("dice")
+def test_draws_follow_the_row(ties: str, size: int) -> None:
     mechanism = flip(question(4, ties=ties), rb.DP(1))
     counts = {"a0": 5, "a1": 7, "a2": 7, "a3": 4}
     drawn = [mechanism.release(counts) for _ in range(size)]
@@ -336,7 +333,6 @@ def test_the_least_and_the_most_by_margin(ties: str, neighbors: str, rows: int) 
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"scores": MarginScores()}, "scores of a vote"),
         ({"ratio": Fraction(1)}, "between 0 and 1"),
         ({"ratio": Fraction(0)}, "between 0 and 1"),
         ({"ratio": Fraction(1, 3)}, "multiple of"),
@@ -347,6 +343,16 @@ def test_other_coins_are_refused(change: dict[str, object], match: str) -> None:
     PermuteAndFlip(**fine)  # type: ignore[arg-type]
     with pytest.raises(rb.InvalidMechanism, match=match):
         PermuteAndFlip(**fine | change)  # type: ignore[arg-type]
+
+
+def test_scores_that_are_not_of_a_vote_are_refused() -> None:
+    content = PermuteAndFlip(
+        VoteScores(3, "substituted", "first listed"), Fraction(7, 8)
+    ).describe()
+    assert PermuteAndFlip.restore(content).describe() == content
+    content["coins"]["scores"] = MarginScores().describe()
+    with pytest.raises(rb.InvalidMechanism, match="scores of a vote"):
+        PermuteAndFlip.restore(content)
 
 
 @pytest.mark.parametrize(

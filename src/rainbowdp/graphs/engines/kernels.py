@@ -207,7 +207,7 @@ def count_edges(offsets: Any, nodes: Any, count: int) -> int:
     for place in range(U(count)):
         node = U(nodes[place])
         total += U(offsets[node + ONE]) - U(offsets[node])
-    return total  # type: ignore[return-value]
+    return total  # type: ignore[return-value]  # unsigned, an int to Python's callers
 
 
 @kernel
@@ -239,7 +239,7 @@ def bottom_up(
         else:
             waiting[kept] = node
             kept += ONE
-    return kept, edges  # type: ignore[return-value]
+    return kept, edges  # type: ignore[return-value]  # unsigned, ints to Python's callers
 
 
 @kernel
@@ -274,7 +274,7 @@ def top_down(
         here += ONE
         left -= edges
         if tail == stop or float(edges) * switch > float(left):
-            return here, edges, left  # type: ignore[return-value]
+            return here, edges, left  # type: ignore[return-value]  # unsigned, as above
 
 
 # --- margins, extents, pairs, classes ---------------------------------------------------------

@@ -45,7 +45,8 @@ from rainbowdp.exact.rows import ExactRow
 from rainbowdp.graphs.engines import plain
 from rainbowdp.graphs.engines.sweep import spread
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.lifted.grid import TOTAL, Bound, Worst, worst_edge
 from rainbowdp.mechanisms.mechanism import Mechanism
 

@@ -21,7 +21,7 @@ from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.errors import InvalidBoundary
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import in_order
-from rainbowdp.guarantees.dp import ROUNDING, Guarantee
+from rainbowdp.guarantees.guarantee import ROUNDING, Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 
 Integers = NDArray[np.int64]

@@ -28,7 +28,8 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.unrestricted.envelope import (
     Envelope,

@@ -27,7 +27,8 @@ import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.dp import Guarantee, PiecewiseLinear
+from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.mechanisms.unrestricted.envelope import FixedRows

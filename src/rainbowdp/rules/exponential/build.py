@@ -9,8 +9,9 @@ from typing import ClassVar
 from rainbowdp.exact.falling import ratio_for
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.exact.scores import scores_for
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.rules.exponential.proof import range_within
 from rainbowdp.rules.exponential.rule import Exponential

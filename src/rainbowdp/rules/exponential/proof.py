@@ -22,8 +22,9 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling_proof import Chances, must_fall, must_keep
 from rainbowdp.exact.scores_proof import Distances, moves_of_a_vote, moves_of_margins
 from rainbowdp.guarantees.closeness import BITS, lines_of
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import ball, dyadic, precision
 
 

@@ -23,7 +23,7 @@ from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.rule import Key, Outline, Rule, Short
 from rainbowdp.exact.scores import Scores, VoteScores, restored_scores
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
 from rainbowdp.rules.exponential.proof import prove_weights

@@ -21,10 +21,10 @@ from rainbowdp.exact.steps import (
     repaired,
     symmetric_pair,
 )
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.numeric.quantity import exact_distribution
-from rainbowdp.questions import Question
+from rainbowdp.questions import Quantile, Question
 from rainbowdp.rules.homogeneous.rule import Homogeneous, OneLadder
 
 
@@ -83,12 +83,16 @@ class HomogeneousFamily(Family):
         return rows
 
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
-        """With two answers nothing has a better worst case; rivals alike cost later choices."""
+        """With two answers nothing has a better worst case; else rivals alike may be far off."""
         if self.boundary is not None:
-            return "optimal for its boundary row"
-        if len(question.answers) == 2:
-            return "optimal for two answers"
-        return "the true answer as likely as its boundary row allows"
+            said = "optimal for its boundary row"
+        elif len(question.answers) == 2:
+            said = "optimal for two answers"
+        else:
+            said = "the true answer as likely as its boundary row allows"
+        if isinstance(question, Quantile) and len(question.answers) > 2:
+            said += ", but a miss may be any bin, near or far"
+        return said
 
     def options(self) -> dict[str, Any]:
         """The boundary row as exact text."""

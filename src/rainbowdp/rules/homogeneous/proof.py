@@ -15,7 +15,7 @@ from rainbowdp.aliases import Label, Weights
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.guarantees.closeness import check_rows, demand, promise_of
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 
 
 def prove_ladders(

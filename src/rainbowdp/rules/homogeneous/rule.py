@@ -16,7 +16,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.names import name_from_json, name_to_json
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.steps import BITS
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.rules.homogeneous.proof import prove_alike, prove_ladders
 

@@ -12,7 +12,8 @@ from typing import ClassVar
 from rainbowdp.exact.falling import TOTAL, ratio_for
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.exact.scores import MarginScores
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.questions import Question
 from rainbowdp.rules.margin_flip.proof import border_holds
@@ -68,7 +69,8 @@ def margin_coins(answers: int, guarantee: DP) -> MarginFlip:
         low, high = (low, middle) if holds(middle, {0, answers - 2}) else (middle, high)
     while not holds(high, range(min(answers, _SHARP) - 1)) and Fraction(high, 1 << _PLACES) < ratio:
         high += 1
-    return MarginFlip(high * (TOTAL >> _PLACES), ratio)
+    first = min(high * (TOTAL >> _PLACES), int(ratio * TOTAL))  # the ratio itself is enough
+    return MarginFlip(first, ratio)
 
 
 def _ratio(guarantee: DP) -> Fraction:

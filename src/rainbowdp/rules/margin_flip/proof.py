@@ -22,7 +22,8 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling_proof import Chances, must_fall, must_keep, power_between
 from rainbowdp.exact.scores_proof import Distances, moves_of_margins
 from rainbowdp.guarantees.closeness import lines_of
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 
 _PLACES = 512  # binary places of powers
 

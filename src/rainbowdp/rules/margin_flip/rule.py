@@ -27,7 +27,7 @@ from rainbowdp.exact.flipping import row_of_coins
 from rainbowdp.exact.margins import ON_A_GRAPH
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.scores import MarginScores
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question

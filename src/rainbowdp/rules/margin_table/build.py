@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from rainbowdp.exact.rule import Family, Progress, Rule
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question, Winner
 from rainbowdp.rules.margin_table.cache import fetch_table
 from rainbowdp.rules.margin_table.program import EPSILONS, MOST_ANSWERS, has_table

@@ -25,7 +25,8 @@ import numpy as np
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NoTable
 from rainbowdp.exact.rule import Progress
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads
 from rainbowdp.numeric.linear_programs import LinearProgram, Solver
 from rainbowdp.questions.relations import Neighbors, Ties

@@ -39,7 +39,8 @@ from rainbowdp.aliases import Weights
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.guarantees.closeness import check_rows, lines_of
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.rules.margin_table.shape import Shape
 
 Corner: TypeAlias = tuple[int, ...]

@@ -23,7 +23,7 @@ from rainbowdp.errors import InvalidFile, InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rule import Key, Rule, Short
 from rainbowdp.exact.votes import chances_of_a_vote, counts_key, counts_of, must_be_that_vote
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
 from rainbowdp.questions.relations import Ties

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism
 from rainbowdp.exact.rule import Family, Progress, Rule
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.questions import Quantile, Question
 from rainbowdp.questions.relations import Neighbors

@@ -23,7 +23,8 @@ from fractions import Fraction
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.guarantees.closeness import lines_of
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 
 _MOST_TERMS = 1_000_000  # of the sums over all states; more is refused
 _GRID = 1 << 96  # probabilities of losers are rounded up to this

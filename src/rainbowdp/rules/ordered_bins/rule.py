@@ -29,7 +29,7 @@ from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
 from rainbowdp.errors import InvalidMechanism, NoPlace
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rule import Key, Rule
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Quantile, Question
 from rainbowdp.rules.ordered_bins.proof import prove_ordered
 

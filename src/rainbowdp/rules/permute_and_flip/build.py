@@ -10,7 +10,8 @@ from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.exact.falling import ratio_for
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.exact.scores import VoteScores
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.questions import Question, Winner
 from rainbowdp.rules.permute_and_flip.rule import PermuteAndFlip

@@ -24,7 +24,7 @@ from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
 from rainbowdp.exact.rule import Key, Rule, Short
 from rainbowdp.exact.scores import VoteScores, restored_scores
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
@@ -50,8 +50,6 @@ class PermuteAndFlip(Rule):
     ratio: Fraction
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scores, VoteScores):
-            raise InvalidMechanism("permute-and-flip needs the scores of a vote, got others")
         assert self.coins.ratio == self.ratio  # checked there
 
     @cached_property
@@ -133,4 +131,6 @@ class PermuteAndFlip(Rule):
         """The rule that ``describe`` described."""
         given = content["coins"]
         scores = restored_scores(given["scores"])
-        return cls(scores, exact(given["ratio"], "ratio", InvalidFile))  # type: ignore[arg-type]
+        if not isinstance(scores, VoteScores):
+            raise InvalidMechanism("permute-and-flip needs the scores of a vote, got others")
+        return cls(scores, exact(given["ratio"], "ratio", InvalidFile))

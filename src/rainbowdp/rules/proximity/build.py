@@ -25,7 +25,8 @@ from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.exact.steps import BITS, LONGEST
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.questions import Question
 from rainbowdp.rules.proximity.rule import Proximity

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.guarantees.closeness import lines_of
-from rainbowdp.guarantees.dp import DP, Guarantee
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.guarantee import Guarantee
 
 
 def prove_margins(guarantee: Guarantee, answers: int, total: int, steps: Sequence[int]) -> Check:

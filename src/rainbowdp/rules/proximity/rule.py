@@ -17,7 +17,7 @@ from rainbowdp.exact.margins import (
     outline_by_margins,
 )
 from rainbowdp.exact.rule import Key, Outline, Rule
-from rainbowdp.guarantees.dp import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.rules.proximity.proof import prove_margins
 
