@@ -31,6 +31,7 @@ from rainbowdp.cli.paying import Payment, watched
 from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.tables import (
     TABLE_HELP,
+    Apply,
     Decimal,
     Delimiter,
     Encoding,
@@ -38,6 +39,7 @@ from rainbowdp.cli.tables import (
     Header,
     SqlTable,
     Trusted,
+    Where,
     table_from,
 )
 from rainbowdp.comparison import OTHERS, ours_for
@@ -103,6 +105,8 @@ def _ask(
     person_rule: Annotated[
         str, typer.Option(help="Which of them: a random 'sample', or 'one vote' a person.")
     ] = "sample",
+    where: Where = None,
+    apply: Apply = None,
     sql_table: SqlTable = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -134,6 +138,8 @@ def _ask(
         person=person,
         rows_per_person=rows_per_person,
         person_rule=person_rule,
+        where=where,
+        apply=apply,
     )
     promise = guarantee_from(epsilon, delta, mu)
     source = None
@@ -160,7 +166,7 @@ def _ask(
         )
     must_be_open()
     book = None if ledger is None else watched(Ledger.open(ledger))
-    where = None if book is None else book.where
+    place = None if book is None else book.where
     payment = None if book is None else Payment.of(book.where, book, promise, question, name)
     try:
         with progress_bar("Reading the table") as progress:
@@ -169,7 +175,7 @@ def _ask(
             )
         if book is None:
             check()
-        _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+        _show(mechanism, release, None if book is None else book.balance(), place, as_json)
         let_go()
     except (Exception, KeyboardInterrupt) as error:
         stopped = stopping(error)
