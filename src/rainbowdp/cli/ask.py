@@ -305,6 +305,7 @@ def _show(
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": _named(mechanism),
+        **_filtered(mechanism.question),
     }
     if drawn_by != mechanism.name:
         facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
@@ -351,6 +352,11 @@ def _change(question: Question) -> str:
     return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
 
 
+def _filtered(question: Question) -> dict[str, str]:
+    """Which rows are counted, where a condition says it."""
+    return {} if question.where is None else {"counted": f"rows where {question.where}"}
+
+
 def _counted(question: Question) -> str:
     """What a margin counts."""
     limit = question.rows_per_person
@@ -389,6 +395,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
             "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
             "answers": ", ".join(mechanism.question.answers),
+            **_filtered(mechanism.question),
         }
     )
     typer.echo(f"\nmargin: how many {unit} must change before another answer is the true one")

@@ -30,7 +30,7 @@ from rainbowdp.questions.conditions import (
     tests,
 )
 from rainbowdp.questions.ends import End, moment, shown
-from rainbowdp.questions.functions import FIELDS, FUNCTIONS, LETTERS, exact_end
+from rainbowdp.questions.functions import FIELDS, FUNCTIONS, LETTERS, exact_end, undone
 
 LONGEST = 20_000  # characters
 _DEEPEST, _MOST_TESTS, _MOST_VALUES = 50, 200, 1000  # what every engine takes
@@ -47,16 +47,15 @@ def canonical(where: str | None) -> str | None:
     >>> canonical("Ward = 'X'  AND (65 < age OR age is not null)")
     "(age > 65 or age is not null) and Ward = 'X'"
     """
-    return None if where is None else _read(where)[1]
+    return None if where is None else _read(_checked(where))[1]
 
 
 def condition_of(where: str | None) -> Condition | None:
     """The condition that a text spells, or ``None`` for none."""
-    return None if where is None else _read(where)[0]
+    return None if where is None else _read(_checked(where))[0]
 
 
-@lru_cache(maxsize=256)
-def _read(where: str) -> tuple[Condition, str]:
+def _checked(where: object) -> str:
     if not isinstance(where, str) or not where.strip():
         raise InvalidQuestion(f"where must be a text, got where={where!r}: {_EXAMPLE}")
     _check_length(where)
@@ -66,9 +65,17 @@ def _read(where: str) -> tuple[Condition, str]:
         where = "\0"
     if "\0" in where:
         raise InvalidQuestion("where must be valid text without NUL characters: remove them")
+    return where
+
+
+@lru_cache(maxsize=256)
+def _read(where: str) -> tuple[Condition, str]:
     try:
         condition = _normal(_condition(_parsed(where)))
         _check_size(condition)
+        for test in tests(condition):
+            for _, rule in test.groups:
+                undone(test.apply, rule)  # or raise
         text = _text(condition)
     except RecursionError:
         raise _too_deep() from None
@@ -310,7 +317,7 @@ def _number(text: str, node: Node) -> int | float:
         number = Decimal(text)
     except InvalidOperation:
         raise _refused(node) from None
-    if abs(number.adjusted()) > _MOST_DIGITS or len(text) > _MOST_DIGITS:
+    if abs(number.adjusted()) > _MOST_DIGITS or len(text) > _MOST_DIGITS + 2:
         raise InvalidQuestion(
             f"a number in where must have at most {_MOST_DIGITS} digits, got {_sql(node)}"
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rainbowdp.questions.conditions import Below, Missing, OneOf
 from rainbowdp.questions.ends import Kind
@@ -62,7 +63,7 @@ def comparable(frame: Frame, asked: Asked, name: str = "value") -> tuple[Matches
         found = _pandas_numbers(frame, dtype, asked)
         if found is not None:
             return found
-        made = _pandas(frame, dtype)
+        made = _pandas(frame, dtype, asked)
     if made is None:
         dtype = frame.collect_schema()[name]
         if _is_null_type(frame, name):
@@ -86,8 +87,7 @@ def _applied(frame: Frame, held: Held, asked: Asked, name: str) -> Frame:
     if function not in FIELDS or not isinstance(held, Ticks):
         return frame
     if frame.implementation.is_pandas_like():
-        ticks = _series(frame).to_numpy(dtype=np.int64, na_value=_NOT_A_TIME)
-        return _with(frame, fields(function, ticks, held))
+        return _with(frame, fields(function, _whole(_series(frame)), held))
     if frame.implementation.is_spark_like():
         return _in_spark(frame, _spark_field(function, ticks_a_day(held)), name)
     return frame.with_columns(_field(function, held, name).alias(name))
@@ -216,7 +216,7 @@ def _is_dictionary(dtype: Any) -> bool:
     return bool(pa.types.is_dictionary(dtype.pyarrow_dtype))
 
 
-def _pandas(frame: Frame, dtype: Any) -> tuple[Held, Frame] | None:
+def _pandas(frame: Frame, dtype: Any, asked: Asked) -> tuple[Held, Frame] | None:
     """Times of types of pandas that Narwhals does not know, or not exactly; else ``None``."""
     import pandas as pd
 
@@ -224,7 +224,10 @@ def _pandas(frame: Frame, dtype: Any) -> tuple[Held, Frame] | None:
         return _arrow(frame, dtype.pyarrow_dtype)
     if isinstance(dtype, np.dtype | pd.DatetimeTZDtype) and dtype.kind == "M":
         held = _ticks(np.datetime_data(dtype.base)[0], getattr(dtype, "tz", None))
-        return held, _with(frame, _series(frame).array.asi8)
+        ticks = _series(frame).array.asi8
+        if isinstance(asked, OneOf | Below | Missing):
+            ticks = pd.arrays.IntegerArray(ticks, ticks == _NOT_A_TIME)
+        return held, _with(frame, ticks)
     return None
 
 
@@ -242,6 +245,14 @@ def _arrow(frame: Frame, arrow: Any) -> tuple[Held, Frame] | None:
     else:
         return None
     return held, _with(frame, _series(frame).astype(pd.ArrowDtype(whole)))
+
+
+def _whole(ticks: Any) -> NDArray[np.int64]:
+    """Ticks of any of pandas' types, "not a time" where there is none."""
+    missing = ticks.isna().to_numpy()
+    found = np.full(len(ticks), _NOT_A_TIME, dtype=np.int64)
+    found[~missing] = ticks[~missing].to_numpy(dtype=np.int64)
+    return found
 
 
 def _series(frame: Frame) -> Any:

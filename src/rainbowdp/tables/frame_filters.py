@@ -87,7 +87,7 @@ def _masks(value: nw.Expr, test: Test, found: Matches, floats: bool) -> _Masks:
     if floats:
         known = known & (value >= -math.inf) & (value <= math.inf)
     if isinstance(test, Missing):
-        return _Masks(~known, known & ~known)
+        return _Masks(~known, known)
     if not found:
         return _Masks(known & ~known, known)
     if isinstance(found, dict):
