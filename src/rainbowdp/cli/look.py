@@ -138,10 +138,10 @@ def _facts(found: Look, question: Question) -> dict[str, str]:
     if found.examples:
         shown = (f"{text!r} ({rows:,})" for text, rows in found.examples)
         facts["such as"] = ", ".join(shown)
-    people = found.people
+    people, limit = found.people, question.rows_per_person
     if people is not None:
         facts["people"] = (
             f"{people.people:,} with matching rows, {people.fewest:,} to {people.most:,} each, "
-            f"median {people.median:,}; {people.over_limit:,} have more than the limit of {question.rows_per_person}"
+            f"median {people.median:,}; {people.over_limit:,} have more than the limit of {limit}"
         )
     return facts

@@ -7,7 +7,7 @@ from typing import Protocol
 from rainbowdp.questions import Between, Equals, Group, Question
 from rainbowdp.questions.conditions import Condition, Sort, columns
 from rainbowdp.questions.ends import Kind
-from rainbowdp.questions.functions import FIELDS, undone
+from rainbowdp.questions.functions import FIELDS, ROUNDED, undone
 from rainbowdp.questions.where import condition_of
 
 _SORTS = {Kind.NUMBERS: Sort.NUMBERS, Kind.TIMES: Sort.TIMES, Kind.INSTANTS: Sort.INSTANTS}
@@ -56,6 +56,8 @@ def sort(asked: Asked) -> Sort:
     """
     if asked.apply in FIELDS:
         return Sort.TIMES
+    if asked.apply in ROUNDED:
+        return Sort.NUMBERS
     found = rules(asked)
     if found and isinstance(found[0], Between):
         return _SORTS[found[0].kind]

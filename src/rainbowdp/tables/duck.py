@@ -228,7 +228,7 @@ def _reading(asked: Asked, declared: str, spelling: Spelling | None) -> _Read | 
         return read
     time = read.sql
     if read.held.measured == Kind.INSTANTS:
-        time = _in_utc(time)
+        time = _in_utc(time if declared == _WITH_ZONE else f"TRY_CAST({time} AS {_WITH_ZONE})")
     years = f"year({time}) BETWEEN 1 AND 9999"
     return _Read(read.held, f"CASE WHEN {years} THEN {asked.apply}({time}) END", "BIGINT")
 
