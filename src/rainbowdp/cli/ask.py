@@ -32,6 +32,7 @@ from rainbowdp.cli.paying import Payment, watched
 from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.tables import (
     TABLE_HELP,
+    Apply,
     Decimal,
     Delimiter,
     Encoding,
@@ -39,6 +40,7 @@ from rainbowdp.cli.tables import (
     Header,
     SqlTable,
     Trusted,
+    Where,
     table_from,
 )
 from rainbowdp.comparison import OTHERS, ours_for
@@ -104,6 +106,8 @@ def _ask(
     person_rule: Annotated[
         str, typer.Option(help="Which of them: a random 'sample', or 'one vote' a person.")
     ] = "sample",
+    where: Where = None,
+    apply: Apply = None,
     sql_table: SqlTable = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -139,6 +143,8 @@ def _ask(
         person=person,
         rows_per_person=rows_per_person,
         person_rule=person_rule,
+        where=where,
+        apply=apply,
     )
     promise = guarantee_from(epsilon, delta, mu)
     source = None
@@ -170,7 +176,7 @@ def _ask(
         )
     must_be_open()
     book = None if ledger is None else watched(Ledger.open(ledger))
-    where = None if book is None else book.where
+    place = None if book is None else book.where
     payment = None if book is None else Payment.of(book.where, book, promise, question, name)
     try:
         with progress_bar("Reading the table") as progress:
@@ -179,7 +185,7 @@ def _ask(
             )
         if book is None:
             check()
-        _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+        _show(mechanism, release, None if book is None else book.balance(), place, as_json)
         let_go()
     except (Exception, KeyboardInterrupt) as error:
         stopped = stopping(error)
@@ -310,6 +316,7 @@ def _show(
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": _named(mechanism),
+        **_filtered(mechanism.question),
     }
     if release.proves is not None:
         facts["proves"] = release.proves.in_words(release.answer)
@@ -362,6 +369,11 @@ def _change(question: Question) -> str:
     return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
 
 
+def _filtered(question: Question) -> dict[str, str]:
+    """Which rows are counted, where a condition says it."""
+    return {} if question.where is None else {"counted": f"rows where {question.where}"}
+
+
 def _counted(question: Question) -> str:
     """What a margin counts."""
     limit = question.rows_per_person
@@ -401,6 +413,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
             "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
             "answers": ", ".join(mechanism.question.answers),
+            **_filtered(mechanism.question),
             "proves": mechanism.proves().in_words(),
         }
     )

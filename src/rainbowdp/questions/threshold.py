@@ -11,6 +11,7 @@ from typing import Any
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, whole
 from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less, shown
+from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.relations import Neighbors, PersonRule
 
 MATCHING = "matching"
@@ -45,6 +46,10 @@ class Threshold(CountQuestion):
         How many records of one person count.
     person_rule
         Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+    where
+        A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
+    apply
+        A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
 
     Raises
     ------
@@ -76,8 +81,12 @@ class Threshold(CountQuestion):
         person: str | None = None,
         rows_per_person: int = 1,
         person_rule: str = PersonRule.SAMPLE,
+        where: str | None = None,
+        apply: str | None = None,
     ) -> None:
-        self._set_shared(answers, column, neighbors, person, rows_per_person, person_rule)
+        self._set_shared(
+            answers, column, neighbors, person, rows_per_person, person_rule, where, apply
+        )
         self._set(
             at_least=whole(at_least, "at_least", 1),
             equals=_spelled(equals),
@@ -108,6 +117,7 @@ class Threshold(CountQuestion):
                 f"minimum must not be above maximum, got minimum={shown(low)} and "
                 f"maximum={shown(high)}"
             )
+        check_applied(self.apply, self.groups)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

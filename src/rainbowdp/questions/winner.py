@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from rainbowdp.questions.base import CountQuestion, Equals, Group
+from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.relations import Neighbors, PersonRule, Ties, one_of
 
 
@@ -38,6 +39,10 @@ class Winner(CountQuestion):
         How many records of one person count.
     person_rule
         Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+    where
+        A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
+    apply
+        A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
 
     Raises
     ------
@@ -63,9 +68,14 @@ class Winner(CountQuestion):
         person: str | None = None,
         rows_per_person: int = 1,
         person_rule: str = PersonRule.SAMPLE,
+        where: str | None = None,
+        apply: str | None = None,
     ) -> None:
-        self._set_shared(answers, column, neighbors, person, rows_per_person, person_rule)
+        self._set_shared(
+            answers, column, neighbors, person, rows_per_person, person_rule, where, apply
+        )
         self._set(ties=one_of(Ties, ties, "ties"))
+        check_applied(self.apply, self.groups)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

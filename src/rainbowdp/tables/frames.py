@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
+from rainbowdp.tables.asked import wanted
 from rainbowdp.tables.columns import comparable
+from rainbowdp.tables.frame_filters import met
 from rainbowdp.tables.frame_people import identified
 from rainbowdp.tables.held import Range
 from rainbowdp.tables.looking import MOST_VALUES, Look, made
@@ -42,8 +44,9 @@ def look_at_frame(native: Any, question: Question) -> Look:
         dtype = frame.to_native()[question.column].dtype
     else:
         dtype = frame.collect_schema()[str(question.column)]
-    frame = _with_texts(frame.select(*_wanted(question)))
     person = question.person
+    ((whole,),) = _rows(frame.select(a=nw.len()))
+    frame = _with_texts(met(frame, question, _columns(question)))
     rows, present = _rows(frame.select(a=nw.len(), b=(~nw.col("shown").is_null()).sum()))[0]
     seen, each = _numbered(frame, question)
     number, shown = nw.col("number"), nw.col("shown")
@@ -59,7 +62,8 @@ def look_at_frame(native: Any, question: Question) -> Look:
     return made(
         question,
         dtype,
-        rows=int(rows),
+        rows=int(whole),
+        kept=int(rows),
         present=int(present),
         matched=_rows(matched) if seen else [],
         others=_rows(listed.head(MOST_VALUES)),
@@ -67,14 +71,14 @@ def look_at_frame(native: Any, question: Question) -> Look:
     )
 
 
-def _wanted(question: Question) -> list[nw.Expr]:
+def _columns(question: Question) -> dict[str, nw.Expr]:
     """The question's columns, as ``value`` and ``person``."""
     import narwhals as nw
 
-    wanted = [nw.col(str(question.column)).alias("value")]
+    columns = {"value": nw.col(str(question.column))}
     if question.person is not None:
-        wanted.append(nw.col(question.person).alias("person"))
-    return wanted
+        columns["person"] = nw.col(question.person)
+    return columns
 
 
 def _with_texts(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -131,8 +135,7 @@ def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
     except DuplicateError:  # of columns that nobody asked for, perhaps
         names = list(native.columns)
         check_columns(question, names)
-        wanted = [name for name in (question.column, question.person) if name is not None]
-        frame = nw.from_native(native[list(dict.fromkeys(wanted))]).lazy()
+        frame = nw.from_native(native[wanted(question)]).lazy()
     check_columns(question, list(names))
     return frame
 
@@ -143,13 +146,10 @@ def _count(
     """Counts for a lazy frame that has the question's columns."""
     import narwhals as nw
 
-    assert question.column is not None
-    columns = {"value": nw.col(question.column)}
-    if question.person is not None:
-        columns["person"] = nw.col(question.person)
+    columns = _columns(question)
     if weight is not None:
         columns["weight"] = nw.col(weight)
-    frame = frame.select(**columns)
+    frame = met(frame, question, columns)
     who = None if question.person is None else identified(frame, question.person)
     found, frame = comparable(frame if who is None else who.frame, question)
     if not found:

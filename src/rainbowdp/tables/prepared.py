@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from rainbowdp.questions import Question
 from rainbowdp.tables.people import People
-from rainbowdp.tables.query import Dialect, Literal, Source, counting, counting_people
+from rainbowdp.tables.query import Dialect, Source, Write, counting, counting_people
 from rainbowdp.tables.values import Matches, numbered
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
@@ -29,7 +29,7 @@ class Prepared:
     source: Source
     found: Matches
     dialect: Dialect
-    run: Callable[[Callable[[Literal], str]], Rows]
+    run: Callable[[Callable[[Write], str]], Rows]
     few: Callable[[], bool] = lambda: False
 
 
@@ -43,10 +43,10 @@ def counted(prepared: Prepared, key: int | None) -> dict[str, int]:
         return numbered(question, [])
     if question.person is None:
         few = prepared.few()
-        rows = prepared.run(lambda literal: counting(source, found, literal, few))
+        rows = prepared.run(lambda write: counting(source, found, write, few))
     else:
         people = People.of(question, key)
         rows = prepared.run(
-            lambda literal: counting_people(source, found, literal, people, prepared.dialect)
+            lambda write: counting_people(source, found, write, people, prepared.dialect)
         )
     return numbered(question, rows)
