@@ -163,16 +163,16 @@ class CountQuestion(ABC):
         }
 
 
-def checked_answers(answers: Iterable[str]) -> tuple[str, ...]:
+def checked_answers(answers: Iterable[str], least: int = 2) -> tuple[str, ...]:
     """The answers as a tuple: at least two different texts, none of them empty."""
-    rule = "answers must be a list of at least two different texts"
+    rule = f"answers must be a list of at least {'two different texts' if least > 1 else 'a text'}"
     if isinstance(answers, str) or not isinstance(answers, Iterable):
         raise InvalidQuestion(f"{rule}, got {answers!r}")
     listed = tuple(answers)
     for answer in listed:
         if not isinstance(answer, str) or not answer:
             raise InvalidQuestion(f"{rule}, got {answer!r} among them")
-    if len(listed) < 2:
+    if len(listed) < least:
         raise InvalidQuestion(f"{rule}, got {list(listed)!r}")
     seen: set[str] = set()
     for answer in listed:

@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from rainbowdp.questions.ends import End
-from rainbowdp.questions.groups import Between, Equals, Group
+from rainbowdp.questions.groups import Between, Equals, ValueGroup
 
 Made = TypeVar("Made")
 Value: TypeAlias = str | bool | int | float  # what a column is compared with
@@ -53,7 +53,7 @@ class _Test:
         return Sort.NOTHING
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[ValueGroup, ...]:
         """The values for which the test is true, as rules like those of a question."""
         return ()
 
@@ -73,7 +73,7 @@ class OneOf(_Test):
         return Sort.TEXTS if isinstance(first, str) else Sort.NUMBERS
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[ValueGroup, ...]:
         """A rule for each value; a number is a range of its own, for texts that spell it, too."""
         return tuple((str(value), _rule(value)) for value in self.values)
 
@@ -93,7 +93,7 @@ class Below(_Test):
         return Sort.TIMES if self.end.tzinfo is None else Sort.INSTANTS
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[ValueGroup, ...]:
         """One range, open below."""
         return (("", Between(None, self.end, closed=self.included)),)
 

@@ -10,7 +10,6 @@ from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import (
     Between,
     Equals,
-    Group,
     checked_answers,
     checked_column,
     checked_counts,
@@ -20,6 +19,7 @@ from rainbowdp.questions.base import (
 )
 from rainbowdp.questions.ends import described, kind_of, less
 from rainbowdp.questions.functions import check_applied, checked_function
+from rainbowdp.questions.groups import ValueGroup
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 
@@ -81,7 +81,7 @@ class Custom:
     neighbors: Neighbors
     name: str
     column: str | None
-    groups: tuple[Group, ...]
+    groups: tuple[ValueGroup, ...]
     person: str | None
     rows_per_person: int
     person_rule: PersonRule
@@ -96,7 +96,7 @@ class Custom:
         neighbors: str,
         name: str,
         column: str | None = None,
-        groups: Iterable[Group] = (),
+        groups: Iterable[ValueGroup] = (),
         person: str | None = None,
         rows_per_person: int = 1,
         person_rule: str = PersonRule.SAMPLE,
@@ -196,7 +196,7 @@ def _described(rule: Equals | Between) -> dict[str, Any]:
     return {"low": described(rule.low), "high": described(rule.high), "closed": rule.closed}
 
 
-def _checked_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
+def _checked_groups(groups: Iterable[ValueGroup]) -> tuple[ValueGroup, ...]:
     """Named groups of one kind, no two of which share a record."""
     try:
         listed = tuple((name, rule) for name, rule in groups)

@@ -57,6 +57,8 @@ def check_applied(function: str | None, groups: Iterable[Group]) -> None:
     if function is None:
         return
     for name, rule in groups:
+        if not isinstance(rule, Equals | Between):
+            continue
         if isinstance(rule, Between):
             if function in LETTERS or rule.kind != Kind.NUMBERS:
                 gives = "texts" if function in LETTERS else "numbers"

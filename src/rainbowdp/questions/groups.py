@@ -1,4 +1,4 @@
-"""Which values belong to a group: one value, or a range."""
+"""Which values belong to a group: one value, a range, all others, or none at all."""
 
 from __future__ import annotations
 
@@ -59,4 +59,29 @@ class Between:
         return f"[{shown(self.low)}, {shown(self.high)}{']' if self.closed else ')'}"
 
 
-Group: TypeAlias = tuple[str, Equals | Between]
+@dataclass(frozen=True)
+class OtherValue:
+    """A record belongs to the group when it has a value that belongs to no group before.
+
+    >>> str(OtherValue())
+    'is something else'
+    """
+
+    def __str__(self) -> str:
+        return "is something else"
+
+
+@dataclass(frozen=True)
+class NoValue:
+    """A record belongs to the group when it has no value: null, NaN, or not what is asked for.
+
+    >>> str(NoValue())
+    'is missing'
+    """
+
+    def __str__(self) -> str:
+        return "is missing"
+
+
+ValueGroup: TypeAlias = tuple[str, Equals | Between]
+Group: TypeAlias = tuple[str, Equals | Between | OtherValue | NoValue]

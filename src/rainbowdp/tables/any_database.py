@@ -17,7 +17,7 @@ from rainbowdp.questions import Question
 from rainbowdp.questions.conditions import Condition, Missing, Test, folded, tests
 from rainbowdp.questions.functions import FIELDS, LETTERS, lowered
 from rainbowdp.tables.arrow_stream import TextStream, batches_of
-from rainbowdp.tables.asked import Asked, condition
+from rainbowdp.tables.asked import Asked, Rest, condition, rest_of
 from rainbowdp.tables.declared import MYSQL, Declared, Read, declared
 from rainbowdp.tables.duck import DIALECT, plainly
 from rainbowdp.tables.fields import applied, field
@@ -152,7 +152,9 @@ def _work(
     column = _declared(question, types[question.column], dialect)
     assert column.held is not None
     held = applied(question, column.held, column.name)
-    number = _numbering(question, column, matches(question, held, column.name))
+    number = _resting(
+        _numbering(question, column, matches(question, held, column.name)), rest_of(question)
+    )
     filtered = condition(question)
     needed = {question.column: column}
     meets = None
@@ -166,7 +168,7 @@ def _work(
         needed.setdefault(question.person, person)
     places = list(needed)
     whose = None if person is None else (places.index(str(question.person)), person.read)
-    record = _recording(number, meets, whose, work)
+    record = _recording(number, meets, whose, work, rest_of(question).missing)
     with private_folder() as folder, locked_connection(folder) as kept:
         kept.execute(
             f"CREATE TEMP TABLE {_KEPT} "
@@ -192,6 +194,7 @@ def _work(
                 groups,
                 DIALECT,
                 lambda make: run(make(lambda _, value: str(value))),
+                Rest(),  # every row that counts has its number
             )
         )
 
@@ -217,6 +220,20 @@ def _numbering(asked: Asked, column: Declared, found: Matches) -> Number:
         return UNKNOWN if plain is None else place(plain)
 
     return number
+
+
+def _resting(number: Number, rest: Rest) -> Number:
+    """The same, with the groups of all that match nothing listed."""
+    places = {
+        NONE: NONE if rest.other is None else rest.other,
+        UNKNOWN: UNKNOWN if rest.missing is None else rest.missing,
+    }
+
+    def rested(given: Any) -> int:
+        found = number(given)
+        return places.get(found, found)
+
+    return rested
 
 
 def _meeting(
@@ -342,7 +359,11 @@ def _rows(cursor: Any, errors: Any) -> Iterator[Sequence[Any] | None]:
 
 
 def _recording(
-    number_of: Number, meets: Truth | None, whose: tuple[int, Read] | None, work: Work[Any]
+    number_of: Number,
+    meets: Truth | None,
+    whose: tuple[int, Read] | None,
+    work: Work[Any],
+    missing: int | None,
 ) -> Callable[[Sequence[Any] | None], Row | None]:
     """The function from a row to what is kept of it; ``None`` if it does not count.
 
@@ -352,7 +373,10 @@ def _recording(
 
     def record(row: Sequence[Any] | None) -> Row | None:
         if row is None:  # it has no value in any column
-            return Row(None, None, None, None if meets else b"1") if looking else None
+            alone = meets is None and whose is None
+            rested = b"%d" % missing if alone and missing is not None else None
+            kept = looking or rested is not None
+            return Row(rested, None, None, None if meets else b"1") if kept else None
         left_out = meets is not None and meets(row) is not True
         if left_out:
             return Row(None, None, None, None) if looking else None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rainbowdp.questions import Between, Equals, Group, Question
 from rainbowdp.questions.conditions import Condition, Sort, columns
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import FIELDS, ROUNDED, undone
+from rainbowdp.questions.groups import NoValue, OtherValue
 from rainbowdp.questions.where import condition_of
 
 _SORTS = {Kind.NUMBERS: Sort.NUMBERS, Kind.TIMES: Sort.TIMES, Kind.INSTANTS: Sort.INSTANTS}
@@ -42,9 +43,26 @@ def wanted(question: Question) -> list[str]:
     return list(dict.fromkeys(name for name in named if name is not None))
 
 
+class Rest(NamedTuple):
+    """The numbers of the groups of records that match nothing listed, if there are such groups."""
+
+    other: int | None = None
+    missing: int | None = None
+
+
+def rest_of(question: Question) -> Rest:
+    """Where records are counted that have another value than the listed ones, or none."""
+    numbers = {type(rule): number for number, (_, rule) in enumerate(question.groups)}
+    return Rest(numbers.get(OtherValue), numbers.get(NoValue))
+
+
 def rules(asked: Asked) -> tuple[Equals | Between, ...]:
-    """The rules of the groups; about a number itself where it is asked for rounded."""
-    return tuple(undone(asked.apply, rule) for _, rule in asked.groups)
+    """The rules about values, which come before those about all others and none.
+
+    They are about a number itself where it is asked for rounded.
+    """
+    listed = (rule for _, rule in asked.groups if isinstance(rule, Equals | Between))
+    return tuple(undone(asked.apply, rule) for rule in listed)
 
 
 def sort(asked: Asked) -> Sort:

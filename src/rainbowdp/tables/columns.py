@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rainbowdp.questions.conditions import Below, Missing, OneOf
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
+from rainbowdp.questions.groups import NoValue, OtherValue
 from rainbowdp.tables.asked import Asked
 from rainbowdp.tables.fields import FIRST_DAY, HOURS, LAST_DAY, applied, dated, fields, ticks_a_day
 from rainbowdp.tables.filters import tested
@@ -205,9 +206,15 @@ def _pandas_numbers(frame: Frame, dtype: Any, asked: Asked) -> tuple[Matches, Fr
     else:
         return None
     groups: Matches = {number: number for number in range(len(asked.groups))}
-    if isinstance(asked, OneOf | Below | Missing):
+    if _tells_missing(asked):
         return groups, _with(frame, pd.arrays.IntegerArray(numbers, numbers == UNKNOWN))
     return groups, _with(frame, numbers)
+
+
+def _tells_missing(asked: Asked) -> bool:
+    """Whether it matters which values are none."""
+    rested = any(isinstance(rule, OtherValue | NoValue) for _, rule in asked.groups)
+    return rested or isinstance(asked, OneOf | Below | Missing)
 
 
 def _is_dictionary(dtype: Any) -> bool:
@@ -225,7 +232,7 @@ def _pandas(frame: Frame, dtype: Any, asked: Asked) -> tuple[Held, Frame] | None
     if isinstance(dtype, np.dtype | pd.DatetimeTZDtype) and dtype.kind == "M":
         held = _ticks(np.datetime_data(dtype.base)[0], getattr(dtype, "tz", None))
         ticks = _series(frame).array.asi8
-        if isinstance(asked, OneOf | Below | Missing):
+        if _tells_missing(asked):
             ticks = pd.arrays.IntegerArray(ticks, ticks == _NOT_A_TIME)
         return held, _with(frame, ticks)
     return None

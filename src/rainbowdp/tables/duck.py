@@ -17,7 +17,7 @@ from rainbowdp.questions.conditions import Sort, Test
 from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
 from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.asked import Asked, condition, sort, wanted
+from rainbowdp.tables.asked import Asked, condition, rest_of, sort, wanted
 from rainbowdp.tables.fields import DAY_IN_MICROSECONDS, FIRST_DAY, LAST_DAY, applied
 from rainbowdp.tables.filters import Compared, in_sql, tested
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
@@ -167,6 +167,7 @@ def in_duckdb(
             found,
             DIALECT,
             lambda make: run(make(_literal)),
+            rest_of(question),
             lambda: look is not None and len(found) > 1 and _has_few(source, look),
         )
     )

@@ -46,7 +46,7 @@ def met(frame: Frame, question: Question, columns: dict[str, nw.Expr]) -> Frame:
     masks: dict[Test, _Masks] = {}
     for test, name in names.items():
         found, frame = comparable(frame, test, name)
-        masks[test] = _masks(nw.col(name), test, found, _is_float(frame, name))
+        masks[test] = _masks(nw.col(name), test, found, known(frame, name))
     return frame.filter(_joined(filtered, masks).true).select(*columns)
 
 
@@ -57,7 +57,7 @@ def _in_pandas(frame: Frame, filtered: Condition, columns: dict[str, nw.Expr]) -
     masks: dict[Test, _Masks] = {}
     for test in tests(filtered):
         found, alone = comparable(frame.select(value=nw.col(test.column)), test)
-        true, false = _masks(nw.col("value"), test, found, _is_float(alone, "value"))
+        true, false = _masks(nw.col("value"), test, found, known(alone, "value"))
         made = alone.select(true=true, false=false).collect().to_native()
         masks[test] = _Masks(
             *(made[name].to_numpy(dtype=bool, na_value=False) for name in ("true", "false"))
@@ -81,15 +81,12 @@ def _joined(filtered: Condition, masks: dict[Test, _Masks]) -> _Masks:
     )
 
 
-def _masks(value: nw.Expr, test: Test, found: Matches, floats: bool) -> _Masks:
-    """The masks of one test of a column that is comparable; NaN is no value."""
-    known = ~value.is_null()
-    if floats:
-        known = known & (value >= -math.inf) & (value <= math.inf)
+def _masks(value: nw.Expr, test: Test, found: Matches, has_one: nw.Expr) -> _Masks:
+    """The masks of one test of a column that is comparable."""
     if isinstance(test, Missing):
-        return _Masks(~known, known)
+        return _Masks(~has_one, has_one)
     if not found:
-        return _Masks(known & ~known, known)
+        return _Masks(has_one & ~has_one, has_one)
     if isinstance(found, dict):
         hit = value.is_in(list(found))
     else:
@@ -97,8 +94,14 @@ def _masks(value: nw.Expr, test: Test, found: Matches, floats: bool) -> _Masks:
             or_,
             ((value >= r.low) & (value <= r.high if r.closed else value < r.high) for r in found),
         )
-    return _Masks(known & hit, known & ~hit)
+    return _Masks(has_one & hit, has_one & ~hit)
 
 
-def _is_float(frame: Frame, name: str) -> bool:
-    return frame.collect_schema()[name].is_float()
+def known(frame: Frame, name: str) -> nw.Expr:
+    """Whether there is a value in a column that is comparable; NaN is none."""
+    import narwhals as nw
+
+    value = nw.col(name)
+    if not frame.collect_schema()[name].is_float():
+        return ~value.is_null()
+    return ~value.is_null() & (value >= -math.inf) & (value <= math.inf)

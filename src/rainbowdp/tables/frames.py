@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
-from rainbowdp.tables.asked import wanted
+from rainbowdp.tables.asked import Rest, rest_of, wanted
 from rainbowdp.tables.columns import comparable
-from rainbowdp.tables.frame_filters import met
+from rainbowdp.tables.frame_filters import known, met
 from rainbowdp.tables.frame_people import identified
 from rainbowdp.tables.held import Range
 from rainbowdp.tables.looking import MOST_VALUES, Look, made
 from rainbowdp.tables.people import People
-from rainbowdp.tables.values import check_columns, numbered
+from rainbowdp.tables.values import Matches, check_columns, numbered
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -109,11 +109,9 @@ def _numbered(frame: nw.LazyFrame[Any], question: Question) -> tuple[bool, nw.La
     import narwhals as nw
 
     found, frame = comparable(frame, question)
-    if not found:
+    if not found and rest_of(question).missing is None:
         return False, frame.with_columns(number=nw.lit(None, nw.Int64()))
-    value = nw.col("value")
-    number = _listed(value, found) if isinstance(found, dict) else _place(value, found)
-    return True, frame.with_columns(number=number)
+    return True, frame.with_columns(number=_number(frame, found, rest_of(question)))
 
 
 def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
@@ -152,11 +150,12 @@ def _count(
     frame = met(frame, question, columns)
     who = None if question.person is None else identified(frame, question.person)
     found, frame = comparable(frame if who is None else who.frame, question)
-    if not found:
+    rest = rest_of(question)
+    if not found and rest.missing is None:
         return numbered(question, [])
     value, person = nw.col("value"), [name for name in columns if name == "person"]
     records = nw.len() if weight is None else nw.col("weight").sum()
-    if isinstance(found, dict):
+    if isinstance(found, dict) and rest == Rest():
         zeros = [-0.0] if any(known == 0.0 and isinstance(known, float) for known in found) else []
         frame = frame.filter(value.is_in([*found, *zeros]))
         frame = frame.group_by("value", *person).agg(records=records)
@@ -165,7 +164,7 @@ def _count(
             frame = frame.group_by("number", *person).agg(records=nw.col("records").sum())
     else:
         others = [name for name in columns if name != "value"]
-        frame = frame.select(*others, number=_place(value, found))
+        frame = frame.select(*others, number=_number(frame, found, rest))
         frame = frame.filter(~nw.col("number").is_null())
         frame = frame.group_by("number", *person).agg(records=records)
     if who is not None:
@@ -180,6 +179,22 @@ def _rows(frame: nw.LazyFrame[Any]) -> Sequence[Sequence[Any]]:
         rows: Sequence[Sequence[Any]] = frame.to_native().collect()
         return rows
     return frame.collect().rows()
+
+
+def _number(frame: nw.LazyFrame[Any], found: Matches, rest: Rest) -> nw.Expr:
+    """The number of the group of each value, null if it has none."""
+    import narwhals as nw
+
+    value = nw.col("value")
+    if not found:  # the type of no values
+        return nw.lit(rest.missing)
+    place = _listed(value, found) if isinstance(found, dict) else _place(value, found)
+    if rest == Rest():
+        return place
+    if rest.other is not None:
+        place = nw.coalesce(place, nw.lit(rest.other))
+    number = nw.when(known(frame, "value")).then(place)
+    return number if rest.missing is None else number.otherwise(nw.lit(rest.missing))
 
 
 def _listed(value: nw.Expr, found: Mapping[Any, int]) -> nw.Expr:

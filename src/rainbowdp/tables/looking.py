@@ -101,7 +101,7 @@ def looked(prepared: Prepared) -> Look:
     source, found = prepared.source, prepared.found
 
     def each(write: Write) -> str:
-        number = source.number(found, write) if found else "NULL"
+        number = source.number(found, write, prepared.rest)
         person = "" if source.person is None else f", {source.person} AS person"
         held = (
             f"SELECT {source.value} AS value, {source.shown} AS shown{person} "  # noqa: S608
@@ -163,7 +163,7 @@ def made(
         why = reason(question, str(text))
         unmatched[why] = unmatched.get(why, 0) + int(records)
     rest = present - sum(counts.values()) - sum(unmatched.values())
-    if rest:
+    if rest > 0:
         unmatched["values too many to look at"] = rest
     return Look(
         str(question.column),

@@ -11,7 +11,7 @@ from rainbowdp.questions.conditions import Test
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.asked import Asked, condition
+from rainbowdp.tables.asked import Asked, condition, rest_of
 from rainbowdp.tables.fields import applied
 from rainbowdp.tables.filters import Compared, in_sql, tested
 from rainbowdp.tables.held import DATES, DECIMALS, TEXT, TRUTHS, Held, Real, Times, integers
@@ -134,7 +134,7 @@ def _work(
         query = make(bound)
         return connection.exec_driver_sql(query, values).fetchall()
 
-    return work(Prepared(question, type_, rows, found, _DIALECT, run))
+    return work(Prepared(question, type_, rows, found, _DIALECT, run, rest_of(question)))
 
 
 def _compared(test: Test, type_: str) -> Compared:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from rainbowdp.tables.asked import Rest
 from rainbowdp.tables.held import Range
 from rainbowdp.tables.people import People
 from rainbowdp.tables.values import Matches
@@ -59,27 +60,39 @@ class Source:
         """How values to compare with are written."""
         return partial(write, self.cast)
 
-    def number(self, found: Matches, write: Write) -> str:
+    def number(self, found: Matches, write: Write, rest: Rest) -> str:
         """The number of the group that ``value`` belongs to, or null."""
+        place = self._listed(found, write)
+        known = "value IS NOT NULL"
+        if self.value_test is not None:
+            known = f"{known} AND {self.value_test.format('value')}"
+        if rest.other is not None:
+            place = f"coalesce({place}, {rest.other})"
+        if rest.missing is not None:
+            return f"CASE WHEN {known} THEN {place} ELSE {rest.missing} END"
+        if rest.other is None and (self.value_test is None or isinstance(found, dict)):
+            return place
+        return f"CASE WHEN {known} THEN {place} END"
+
+    def _listed(self, found: Matches, write: Write) -> str:
         literal = self.literal(write)
+        if not found:
+            return "NULL"
         if isinstance(found, dict):
             cases = " ".join(f"WHEN value = {literal(v)} THEN {n}" for v, n in found.items())
             return f"CASE {cases} END"
-        place = _place(found, literal)
-        if self.value_test is None:
-            return place
-        return f"CASE WHEN {self.value_test.format('value')} THEN {place} END"
+        return _place(found, literal)
 
 
-def counting(source: Source, found: Matches, write: Write, few: bool = False) -> str:
+def counting(source: Source, found: Matches, write: Write, rest: Rest, few: bool = False) -> str:
     """SQL for rows of a group's number and its count; a row without a number says nothing.
 
-    Listed values: keep the rows that hold one, group by value. Ranges: give each row the number
-    of its range, group by that. With ``few`` different values it is quicker to group by value
-    first and match afterwards.
+    Listed values: keep the rows that hold one, group by value. Ranges, and where all others are
+    counted too: give each row the number of its group, group by that. With ``few`` different values
+    it is quicker to group by value first and match afterwards.
     """
-    rows, number = source.rows(write), source.number(found, write)
-    if few or isinstance(found, dict):
+    rows, number = source.rows(write), source.number(found, write, rest)
+    if few or (isinstance(found, dict) and rest == Rest()):
         values = map(source.literal(write), found)
         listed = "" if few else f" WHERE value IN ({', '.join(values)})"
         each = (
@@ -93,10 +106,10 @@ def counting(source: Source, found: Matches, write: Write, few: bool = False) ->
 
 
 def counting_people(
-    source: Source, found: Matches, write: Write, people: People, dialect: Dialect
+    source: Source, found: Matches, write: Write, rest: Rest, people: People, dialect: Dialect
 ) -> str:
     """As ``counting``, of the records that a person rule keeps."""
-    number = source.number(found, write)
+    number = source.number(found, write, rest)
     each = f"SELECT person, {number} AS number FROM ({source.rows(write)}) AS held"  # noqa: S608
     groups = (
         f"SELECT person, number, count(*) AS records FROM ({each}) AS each "  # noqa: S608

@@ -20,7 +20,7 @@ from rainbowdp.questions import Question
 from rainbowdp.questions.conditions import Sort, Test
 from rainbowdp.questions.functions import FIELDS, LETTERS
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.asked import Asked, condition, sort
+from rainbowdp.tables.asked import Asked, condition, rest_of, sort
 from rainbowdp.tables.fields import applied
 from rainbowdp.tables.filters import Compared, in_sql, tested
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Held, Real, integers
@@ -135,7 +135,7 @@ def _work(
         query = make(bound)
         return connection.execute(query, values).fetchall()
 
-    return work(Prepared(question, type_, source, found, _DIALECT, run))
+    return work(Prepared(question, type_, source, found, _DIALECT, run, rest_of(question)))
 
 
 def _compared(test: Test, declared: str) -> Compared:
