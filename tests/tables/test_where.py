@@ -228,7 +228,7 @@ def test_mariadb(mariadb_url: str) -> None:
     names = ["id", "choice", "whole", "real", "price", "day", "time"]
     values = ", ".join(f"({', '.join(_mariadb(row[name]) for name in names)})" for row in rows)
     run(address, f"INSERT INTO t VALUES {values}")
-    for tree in joined(names[1:], 9):
+    for tree in joined(names[1:], 13):
         assert counted(SQLTable(address, "t"), text(tree)) == expected(tree, rows), text(tree)
 
 

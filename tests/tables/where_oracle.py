@@ -40,7 +40,7 @@ def holds(tree: Tree, record: Record) -> bool | None:
         return None if found is None else not found
     if word in ("and", "or"):
         parts = [holds(part, record) for part in tree[1]]
-        decisive = word == "or"
+        decisive: bool = word == "or"
         if decisive in parts:
             return decisive
         return None if None in parts else not decisive

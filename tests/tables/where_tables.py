@@ -101,7 +101,7 @@ FUNCTIONS = {
     "time": ["year", "month", "day", "hour"],
     "instant": ["year", "month", "day", "hour"],
 }
-FIELD_VALUES = {
+FIELD_VALUES: dict[str, list[Any]] = {
     "year": [1, 1969, 2024, 9999],
     "month": [1, 2, 12],
     "day": [1, 29, 31],
@@ -240,8 +240,8 @@ MAKERS: dict[str, Callable[[list[Record]], Any]] = {
     "pandas": pandas_plain,
     "pandas of arrow": lambda rows: arrow(rows).to_pandas(types_mapper=pd.ArrowDtype),
     "pandas objects": pandas_objects,
-    "polars": lambda rows: pl.from_arrow(arrow(rows)),
-    "polars lazy": lambda rows: pl.from_arrow(arrow(rows)).lazy(),
+    "polars": lambda rows: pl.DataFrame(arrow(rows)),
+    "polars lazy": lambda rows: pl.DataFrame(arrow(rows)).lazy(),
 }
 OF_FILES = ["parquet", "duckdb", "sqlite", "csv", "json_lines"]
 

@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from math import floor
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -16,7 +16,7 @@ from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.coverage import Coverage
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.cli.given import edges, listed
+from rainbowdp.cli.given import edges, listed, portion
 from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
     AsJson,
@@ -46,7 +46,7 @@ from rainbowdp.cli.tables import (
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
-from rainbowdp.questions import Quantile, Question, Threshold, Winner
+from rainbowdp.questions import Quantile, Question, Share, Threshold, Winner
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.questions.units import unit_of
 from rainbowdp.rules import FAMILIES
@@ -69,6 +69,13 @@ def _known_kind(value: str) -> str:
 
 
 Column = Annotated[str, typer.Option(help="The column that holds the values.")]
+
+
+EqualsValue = Annotated[str | None, typer.Option(help="Rows with this value match.")]
+FromValue = Annotated[
+    str | None, typer.Option(help="Rows from this number, date or time up match.")
+]
+UpToValue = Annotated[str | None, typer.Option(help="Rows up to this number, date or time match.")]
 
 
 def _ask(
@@ -205,7 +212,10 @@ def _cut_off(payment: Payment | None, error: BaseException) -> str:
     return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."
 
 
-def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]:
+Own: TypeAlias = Callable[..., Callable[..., Question]]  # from options to what makes the question
+
+
+def _command(own: Own) -> Own:
     """A command with the options of ``own``, which says what to make, and those of ``_ask``."""
 
     def run(**options: Any) -> None:
@@ -218,36 +228,73 @@ def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]
     run.__name__, run.__doc__ = own.__name__, own.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return asking.command()(run)
+    asking.command()(run)
+    return own
+
+
+def _also(name: str, own: Own, summary: str) -> None:
+    """The same command under another name that people look for."""
+
+    @wraps(own)
+    def alias(**options: Any) -> Callable[..., Question]:
+        return own(**options)
+
+    alias.__name__, alias.__doc__ = name, summary
+    _command(alias)
 
 
 @_command
 def winner(
     column: Column,
     among: Annotated[str, typer.Option(help="The possible answers: red,green,blue.")],
+    other: Annotated[
+        str | None, typer.Option(help="One more answer, by this name: all other values.")
+    ] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="One more answer, by this name: rows without a value.")
+    ] = None,
     ties: Annotated[
         str, typer.Option(help="Who is right in a tie: 'first listed' or 'any leader'.")
     ] = "first listed",
 ) -> Callable[..., Question]:
-    """Which of the listed answers has the most rows?
+    """Which of the listed answers has the most rows? (That is the mode.)
 
     Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
     --ledger budget.db`
     """
-    return partial(Winner, listed(among), column, ties=one_of(Ties, ties, "ties"))
+    tied = one_of(Ties, ties, "ties")
+    return partial(Winner, listed(among), column, other=other, missing=missing, ties=tied)
+
+
+_also("mode", winner, "Which listed value is the most frequent? The same as `rainbow ask winner`.")
+
+
+@_command
+def share(
+    column: Column,
+    at_least: Annotated[str, typer.Option(help="Which share makes it a yes: 60%, 0.6 or 2/3.")],
+    equals: EqualsValue = None,
+    minimum: FromValue = None,
+    maximum: UpToValue = None,
+) -> Callable[..., Question]:
+    """Do at least so many of the rows match, of those that have a value? The answer is yes or no.
+
+    Both are private: how many rows match, and how many there are. Say of whom with --where.
+
+    Example: `rainbow ask share patients.csv --column outcome --equals recovered --at-least 60%
+    --where "age > 65 and ward = 'X'" --epsilon 1 --ledger budget.db`
+    """
+    part = portion(at_least)
+    return partial(Share, part, column, equals=equals, minimum=minimum, maximum=maximum)
 
 
 @_command
 def threshold(
     column: Column,
     at_least: Annotated[int, typer.Option(help="How many matching rows make it a yes.")],
-    equals: Annotated[str | None, typer.Option(help="Rows with this value match.")] = None,
-    minimum: Annotated[
-        str | None, typer.Option(help="Rows from this number, date or time up match.")
-    ] = None,
-    maximum: Annotated[
-        str | None, typer.Option(help="Rows up to this number, date or time match.")
-    ] = None,
+    equals: EqualsValue = None,
+    minimum: FromValue = None,
+    maximum: UpToValue = None,
 ) -> Callable[..., Question]:
     """Are there at least so many matching rows? The answer is yes or no.
 

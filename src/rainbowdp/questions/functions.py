@@ -30,6 +30,7 @@ FUNCTIONS = (*FIELDS, *LETTERS, *ROUNDED)
 CAPITALS, SMALL = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 _IN_LOWER = str.maketrans(CAPITALS, SMALL)
 _HALF = Fraction(1, 2)
+_MOST_ROUNDED = 1 << 52  # so that a half more or less is a float
 
 
 def lowered(text: str) -> str:
@@ -123,7 +124,14 @@ def _up_to(function: str, end: End, closed: bool) -> int | float:
 
 def _from(function: str, whole: int) -> int | float:
     """The least number of which the function makes at least a whole one."""
-    return exact_end(whole - _HALF if function == "round" else whole, "a number to round to")
+    if function == "floor":
+        return whole
+    if abs(whole) > _MOST_ROUNDED:
+        raise InvalidQuestion(
+            f"round can be compared with numbers up to {_MOST_ROUNDED:,}, got {whole:,}: "
+            "compare the column itself"
+        )
+    return exact_end(whole - _HALF, "an end")
 
 
 def _number(end: End) -> Fraction:

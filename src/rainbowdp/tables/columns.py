@@ -40,6 +40,7 @@ Frame: TypeAlias = "nw.LazyFrame[Any]"
 
 _TICKING = Whole(1 - (1 << 63), (1 << 63) - 1)  # NumPy's "not a time" is the number below
 _NOT_A_TIME = -(1 << 63)
+_BY_BYTES = "UTF8_BINARY"  # Spark's name for it
 # The fields of a Spark time without a zone, since its number would be taken by the session's zone.
 _SPARK_TICKS = {
     "date": "CAST(unix_date({0}) AS bigint)",
@@ -144,7 +145,7 @@ def _held(frame: Frame, dtype: nw.dtypes.DType, asked: Asked, name: str) -> tupl
     if isinstance(dtype, nw.Boolean):
         return TRUTHS, frame
     if isinstance(dtype, nw.String):
-        return TEXT, frame
+        return TEXT, _by_bytes(frame, name)
     if isinstance(dtype, nw.Categorical | nw.Enum):
         return TEXT, frame.with_columns(value.cast(nw.String()))
     if isinstance(dtype, nw.Decimal):
@@ -157,6 +158,16 @@ def _held(frame: Frame, dtype: nw.dtypes.DType, asked: Asked, name: str) -> tupl
     if isinstance(dtype, nw.Datetime):
         return _ticks(dtype.time_unit, dtype.time_zone), _ticking(frame, dtype.time_unit, name)
     raise not_countable(asked, dtype)
+
+
+def _by_bytes(frame: Frame, name: str) -> Frame:
+    """The frame with a column of texts that are equal by their bytes; Spark knows other ways."""
+    if not frame.implementation.is_spark_like():
+        return frame
+    known = getattr(frame.to_native().schema[name].dataType, "collation", _BY_BYTES)
+    if known == _BY_BYTES:
+        return frame
+    return _in_spark(frame, f"collate(`{{0}}`, '{_BY_BYTES}')", name)
 
 
 def _ticks(unit: str, zone: object) -> Ticks:

@@ -32,6 +32,7 @@ from typing import Any, TypeAlias
 from rainbowdp.errors import InvalidQuestion, UnreadableTable
 from rainbowdp.questions import Between, Equals, Question
 from rainbowdp.questions.ends import Kind
+from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.tables.asked import Asked, rules, wanted
 from rainbowdp.tables.held import Held, Range
 
@@ -60,7 +61,7 @@ def check_columns(question: Question, names: Sequence[str], *, public: bool = Tr
             if public
             else "look at the first line of the file, its delimiter and its encoding"
         )
-        raise UnreadableTable(f"there is no column {name!r}, {there}")
+        raise UnreadableTable(f"there is no column {name!r}, {there}{_called(name)}")
 
 
 def not_countable(asked: Asked, type_: object) -> UnreadableTable:
@@ -174,6 +175,18 @@ def _same_value(question: Asked, held: Held) -> None:
                 f"the same in column {question.column!r}: list one of them"
             )
         seen[value] = name
+
+
+def _called(name: str) -> str:
+    """A hint for whoever writes a function of a column where its name belongs."""
+    function, parenthesis, rest = name.partition("(")
+    if not parenthesis or function.strip().lower() not in FUNCTIONS:
+        return ""
+    column = rest.removesuffix(")").strip()
+    return (
+        f"; to ask about a function of a column name the column {column!r} and apply "
+        f"{function.strip().lower()!r} to it"
+    )
 
 
 def _shown(names: Sequence[str]) -> str:
