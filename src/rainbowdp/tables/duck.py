@@ -17,7 +17,7 @@ from rainbowdp.questions.conditions import Sort, Test
 from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
 from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.asked import Asked, condition, rest_of, sort, wanted
+from rainbowdp.tables.asked import Asked, Rest, condition, rest_of, sort, wanted
 from rainbowdp.tables.fields import DAY_IN_MICROSECONDS, FIRST_DAY, LAST_DAY, applied
 from rainbowdp.tables.filters import Compared, in_sql, tested
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
@@ -137,7 +137,8 @@ def in_duckdb(
 
     ``look`` runs a first, short query that chooses the quicker way; ``spelling`` says that the
     table is a text file, and turns a column's texts into ones that spell numbers with a point;
-    ``ours`` says that the connection is our own, where no statistics mislead about NaN.
+    ``ours`` says that the connection is our own, where no statistics mislead about NaN, so that it
+    lies in no range.
     """
     texts = spelling is not None
     check_columns(question, list(types), public=not texts)
@@ -146,12 +147,14 @@ def in_duckdb(
     person = None if question.person is None else _person(question.person, types[question.person])
     type_ = "text file" if texts else declared
     read = _reading(question, declared, spelling)
+    rest = rest_of(question)
+    may_be_nan = read is not None and isinstance(read.held, Real) and (not ours or rest != Rest())
     spelled_out = spelling is not None and read is not None and isinstance(read.held, Real)
     source = Source(
         table,
         column if read is None else read.sql.format(column),
         f"CAST({spelling(column) if spelling and spelled_out else column} AS VARCHAR)",
-        _NUMBER if read is not None and isinstance(read.held, Real) and not ours else None,
+        _NUMBER if may_be_nan else None,
         person,
         None if read is None else read.type_,
         in_sql(condition(question), lambda test: _compared(test, types[test.column], spelling)),
@@ -167,7 +170,7 @@ def in_duckdb(
             found,
             DIALECT,
             lambda make: run(make(_literal)),
-            rest_of(question),
+            rest,
             lambda: look is not None and len(found) > 1 and _has_few(source, look),
         )
     )
