@@ -6,6 +6,7 @@ has no windows for Arrow, and beside NumPy makes DuckDB complain of leaks when P
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime
@@ -46,6 +47,11 @@ _FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # of 64 bits of nanoseconds
 _LAST = datetime(2262, 4, 11, 23, 47, 16, 854_775)
 _VIEW = "rainbowdp_counted"
 _BYTES = "BLOB"
+# ``lower`` knows letters beyond A to Z; where there are none it is many times quicker.
+_LOWER = (
+    "CASE WHEN strlen({0}) = length({0}) THEN lower({0}) "
+    f"ELSE translate({{0}}, '{CAPITALS}', '{SMALL}') END"
+)
 # Not isnan: DuckDB takes it for false by Parquet statistics, which leave NaN out (issue 25521).
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
 
@@ -68,7 +74,7 @@ def in_relation(relation: duckdb.DuckDBPyRelation, question: Question, work: Wor
         found = relation.query(_VIEW, sql)
         return [] if found is None else found.fetchall()
 
-    return in_duckdb(_VIEW, types, question, run, work)
+    return in_duckdb(_VIEW, types, question, run, work, collated=True)
 
 
 def in_arrow(table: Any, question: Question, work: Work[Found]) -> Found:
@@ -132,13 +138,14 @@ def in_duckdb(
     look: Run | None = None,
     spelling: Spelling | None = None,
     ours: bool = False,
+    collated: bool = False,
 ) -> Found:
     """Do the work in a table given as SQL.
 
     ``look`` runs a first, short query that chooses the quicker way; ``spelling`` says that the
     table is a text file, and turns a column's texts into ones that spell numbers with a point;
     ``ours`` says that the connection is our own, where no statistics mislead about NaN, so that it
-    lies in no range.
+    lies in no range, and ``collated`` that texts of the table may have a collation.
     """
     texts = spelling is not None
     check_columns(question, list(types), public=not texts)
@@ -157,7 +164,10 @@ def in_duckdb(
         _NUMBER if may_be_nan else None,
         person,
         None if read is None else read.type_,
-        in_sql(condition(question), lambda test: _compared(test, types[test.column], spelling)),
+        in_sql(
+            condition(question),
+            lambda test: _compared(test, types[test.column], spelling, ours, collated),
+        ),
     )
     found: Matches = {}
     if read is not None:
@@ -176,7 +186,9 @@ def in_duckdb(
     )
 
 
-def _compared(test: Test, declared: str, spelling: Spelling | None) -> Compared:
+def _compared(
+    test: Test, declared: str, spelling: Spelling | None, ours: bool, collated: bool
+) -> Compared:
     """What a test looks at; NaN, which is larger than any number here, is no value."""
     column, read = quoted(test.column, '"'), _reading(test, declared, spelling)
     if read is None:
@@ -184,9 +196,9 @@ def _compared(test: Test, declared: str, spelling: Spelling | None) -> Compared:
     found = tested(test, read.held, declared if spelling is None else "text file")
     value = read.sql.format(column)
     if isinstance(read.held, Real):
-        value = f"CASE WHEN {_NUMBER.format(value)} THEN {value} END"
-    if spelling is None and declared == "VARCHAR":
-        # Bytes, since a column may have a collation in which other texts are equal.
+        largest = f"{{0}} <= {_literal('DOUBLE', math.inf)}"
+        return Compared(value, read.type_, found, (largest if ours else _NUMBER).format(value))
+    if collated and declared == "VARCHAR":  # where other texts may be equal
         return Compared(f"encode({value})", _BYTES, found)
     return Compared(value, read.type_, found)
 
@@ -227,7 +239,7 @@ def _reading(asked: Asked, declared: str, spelling: Spelling | None) -> _Read | 
         return read
     applied(asked, read.held, declared if spelling is None else "text file")  # or raise
     if asked.apply in LETTERS:
-        return read._replace(sql=f"translate({read.sql}, '{CAPITALS}', '{SMALL}')")
+        return read._replace(sql=_LOWER.format(read.sql))
     if asked.apply not in FIELDS:
         return read
     time = read.sql

@@ -1,7 +1,8 @@
 """The condition of a question as SQL, and how its tests meet what a column holds.
 
-The declared type of a column decides what it may be compared with. In SQL a test is null where a
-record has no value, and the engine's own ``AND``, ``OR`` and ``NOT`` do the rest.
+The declared type of a column decides what it may be compared with. In SQL a condition is written as
+what is true exactly where it is true, or exactly where it is false; elsewhere that is false or
+null. So only tests are ever negated, which engines can use to skip what they need not read.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions.conditions import Condition, Missing, Sort, Test, folded, tests
@@ -19,6 +20,8 @@ from rainbowdp.tables.fields import applied
 from rainbowdp.tables.held import TEXT, TRUTHS, Held, Range
 from rainbowdp.tables.query import Write
 from rainbowdp.tables.values import Matches, match_each
+
+Told: TypeAlias = Callable[[bool], str]  # what is true exactly where a condition has a truth
 
 _MEASURED = {
     Sort.NUMBERS: Kind.NUMBERS,
@@ -32,11 +35,13 @@ class Compared:
     """A column that a test looks at: its value in SQL, null if a record has none.
 
     ``cast`` is the type of values to compare with, and ``found`` those for which the test is true.
+    ``number`` tells numbers from NaN, where the column may hold it.
     """
 
     value: str
     cast: str | None
     found: Matches
+    number: str | None = None
 
 
 def tested(test: Test, held: Held, type_: object) -> Matches:
@@ -77,28 +82,47 @@ def in_sql(
     compared = {test: read(test) for test in tests(condition)}  # or raise, before anything is read
 
     def written(write: Write) -> str:
-        return folded(
-            condition,
-            lambda test: _test(test, compared[test], write),
-            lambda part: f"(NOT {part})",
-            lambda parts: f"({' AND '.join(parts)})",
-            lambda parts: f"({' OR '.join(parts)})",
+        def tell(test: Test) -> Told:
+            return partial(_test, test, compared[test], write)
+
+        return folded(condition, tell, _opposite, partial(_joined, True), partial(_joined, False))(
+            True
         )
 
     return written
 
 
-def _test(test: Test, compared: Compared, write: Write) -> str:
-    value, literal = compared.value, partial(write, compared.cast)
+def _opposite(part: Told) -> Told:
+    return lambda truth: part(not truth)
+
+
+def _joined(all_of_them: bool, parts: list[Told]) -> Told:
+    """That all parts are true, or one of them; the opposite is that of one, or of all."""
+    return lambda truth: (
+        f"({(' AND ' if truth == all_of_them else ' OR ').join(part(truth) for part in parts)})"
+    )
+
+
+def _test(test: Test, compared: Compared, write: Write, truth: bool) -> str:
+    """What is true exactly where a test has a truth."""
+    value, found = compared.value, compared.found
+    known = f"{value} IS NOT NULL" if compared.number is None else compared.number
     if isinstance(test, Missing):
-        return f"({value} IS NULL)"
-    found = compared.found
+        unknown = f"{value} IS NULL"
+        if compared.number is not None:
+            unknown = f"({unknown} OR NOT {compared.number})"
+        return unknown if truth else known
+    literal = partial(write, compared.cast)
     alone = list(found) if isinstance(found, dict) else [r.low for r in found if _is_one(r)]
     ranges = [] if isinstance(found, dict) else [r for r in found if not _is_one(r)]
     pieces = [_range(value, each, literal) for each in ranges]
     if alone:
         pieces.append(f"{value} IN ({', '.join(map(literal, alone))})")
-    return f"({' OR '.join(pieces or [_always(value, '1 = 0')])})"
+    if not pieces:
+        return known if not truth else "1 = 0"
+    hit = f"({' OR '.join(pieces)})"
+    hit = hit if truth else f"NOT {hit}"
+    return hit if compared.number is None else f"({hit} AND {compared.number})"
 
 
 def _is_one(found: Range) -> bool:
@@ -111,9 +135,4 @@ def _range(value: str, found: Range, literal: Callable[[Any], str]) -> str:
         sides.append(f"{value} >= {literal(found.low)}")
     if found.high != math.inf or not found.closed:
         sides.append(f"{value} {'<=' if found.closed else '<'} {literal(found.high)}")
-    return f"({' AND '.join(sides)})" if sides else _always(value, "1 = 1")
-
-
-def _always(value: str, truth: str) -> str:
-    """A truth for every record that has a value."""
-    return f"CASE WHEN {value} IS NOT NULL THEN {truth} END"
+    return f"({' AND '.join(sides or [f'{value} IS NOT NULL'])})"

@@ -140,9 +140,8 @@ def _work(
 def _compared(test: Test, type_: str) -> Compared:
     """What a test looks at; NaN, which is larger than any number here, is no value."""
     held, value, cast = _read(test, type_)
-    if type_ in _REALS:
-        value = f"CASE WHEN {_NUMBER.format(value)} THEN {value} END"
-    return Compared(value, cast, tested(test, held, type_))
+    number = f"({_NUMBER.format(value)})" if type_ in _REALS else None
+    return Compared(value, cast, tested(test, held, type_), number)
 
 
 def _read(asked: Asked, type_: str) -> tuple[Held, str, str | None]:
