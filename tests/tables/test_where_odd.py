@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -64,7 +64,20 @@ class Awkward:
         raise RuntimeError
 
 
+class AwkwardZone(tzinfo):
+    """A time zone that fails."""
+
+    def utcoffset(self, _: datetime | None) -> timedelta:
+        raise RuntimeError
+
+    dst = utcoffset
+
+    def tzname(self, _: datetime | None) -> str:
+        raise RuntimeError
+
+
 ODD_OBJECTS = [
+    datetime(2024, 1, 1, tzinfo=AwkwardZone()),
     *(Awkward(), [], {}, object(), b"red", "\ud800", "a\0b", "", float("nan"), 1e400, 10**400),
     *(-(10**400), Decimal("sNaN"), Decimal("1e999999"), Decimal("-Infinity"), pd.NaT, pd.NA),
     *(complex(1, 2), True, datetime.max, datetime.min, date.max, date.min, timedelta(1)),
@@ -174,6 +187,27 @@ def test_sqlite_values_of_other_types_are_alone(files: Files) -> None:
         where = "flag = true or flag = false or year(day) > 0 or not lower(choice) = 'a'"
         tree: Tree = ("or", [("is not null", name, None, []) for name in ("flag", "day", "choice")])
         assert counted(table, where, IDS) == expected(tree, SHORT)
+
+
+def test_sqlite_values_beyond_a_type_are_unknown(files: Files) -> None:
+    table = files.sqlite([])
+    with sqlite3.connect(table.url.removeprefix("sqlite:///")) as connection:
+        connection.execute("INSERT INTO t (id, flag, day) VALUES ('r0', 2, '0000-01-01')")
+        connection.execute("INSERT INTO t (id, flag, day) VALUES ('r1', 1, '0001-01-01')")
+    ids = ["r0", "r1"]
+    assert counted(table, "flag = true or not flag = true", ids) == {"r1"}
+    assert counted(table, "flag is null", ids) == {"r0"}
+    assert counted(table, "year(day) >= 0 or not year(day) >= 0", ids) == {"r1"}
+    assert counted(table, "month(day) is null", ids) == {"r0"}
+
+
+def test_nan_is_no_value_and_infinity_is(engines: dict[str, Any]) -> None:
+    above: Tree = (">", "real", None, [2.5])
+    trees: list[Tree] = [above, ("not", above), ("not", ("=", "real", "floor", [3]))]
+    trees += [("is null", "real", None, []), ("not", ("is null", "real", None, []))]
+    for name in (*IN_PROCESS, "sqlite"):
+        for tree in trees:
+            assert counted(engines[name], text(tree), IDS) == expected(tree, SHORT), (name, tree)
 
 
 def test_a_column_of_no_values_is_unknown() -> None:
