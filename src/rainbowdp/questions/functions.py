@@ -37,7 +37,7 @@ def lowered(text: str) -> str:
     """The text with small letters for A to Z.
 
     >>> lowered("ÄRA X")
-    'ÄrA x'
+    'Ära x'
     """
     return text.translate(_IN_LOWER)
 

@@ -45,7 +45,7 @@ def canonical(where: str | None) -> str | None:
     """The canonical text of a condition, or ``None`` for none.
 
     >>> canonical("Ward = 'X'  AND (65 < age OR age is not null)")
-    "(age > 65 or age is not null) and Ward = 'X'"
+    "Ward = 'X' and (age > 65 or age is not null)"
     """
     return None if where is None else _read(_checked(where))[1]
 
