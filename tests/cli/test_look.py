@@ -81,5 +81,5 @@ def test_a_condition_says_how_many_rows_it_leaves_out(votes: str) -> None:
     assert code == 0
     assert "rows                      5\n  left out                2 by where\n" in printed
     assert json.loads(run(*asked, "--json")[1])["left_out"] == 2
-    code, printed = run(votes, "--column", "age", "--among", "20,31", "--apply", "round", "--json")
+    code, printed = run(votes, "--column", "round(age)", "--among", "20,31", "--json")
     assert json.loads(printed)["matched"] == {"20": 1, "31": 2}

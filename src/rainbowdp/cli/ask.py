@@ -16,7 +16,7 @@ from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.coverage import Coverage
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.cli.given import edges, listed, portion
+from rainbowdp.cli.given import derived, edges, listed, portion
 from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
     AsJson,
@@ -32,7 +32,6 @@ from rainbowdp.cli.paying import Payment, watched
 from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.tables import (
     TABLE_HELP,
-    Apply,
     Decimal,
     Delimiter,
     Encoding,
@@ -47,6 +46,7 @@ from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
 from rainbowdp.questions import Quantile, Question, Share, Threshold, Winner
+from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.questions.units import unit_of
 from rainbowdp.rules import FAMILIES
@@ -68,7 +68,13 @@ def _known_kind(value: str) -> str:
     return value
 
 
-Column = Annotated[str, typer.Option(help="The column that holds the values.")]
+Column = Annotated[
+    str,
+    typer.Option(
+        help="The column that holds the values, or a function of one: month(visited). "
+        f"Functions are {', '.join(FUNCTIONS)}."
+    ),
+]
 
 
 EqualsValue = Annotated[str | None, typer.Option(help="Rows with this value match.")]
@@ -114,7 +120,6 @@ def _ask(
         str, typer.Option(help="Which of them: a random 'sample', or 'one vote' a person.")
     ] = "sample",
     where: Where = None,
-    apply: Apply = None,
     sql_table: SqlTable = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -151,7 +156,6 @@ def _ask(
         rows_per_person=rows_per_person,
         person_rule=person_rule,
         where=where,
-        apply=apply,
     )
     promise = guarantee_from(epsilon, delta, mu)
     source = None
@@ -220,7 +224,8 @@ def _command(own: Own) -> Own:
 
     def run(**options: Any) -> None:
         mine = {name: options.pop(name) for name in inspect.signature(own).parameters}
-        _ask(own(**mine), **options)
+        mine["column"], function = derived(mine["column"])
+        _ask(partial(own(**mine), apply=function), **options)
 
     table, *shared = list(inspect.signature(_ask, eval_str=True).parameters.values())[1:]
     mine = inspect.signature(own, eval_str=True).parameters.values()

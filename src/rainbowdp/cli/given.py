@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 from decimal import Decimal, InvalidOperation
 
 from rainbowdp.errors import RainbowError
+from rainbowdp.questions.functions import FUNCTIONS
+
+_NAMES = "|".join(FUNCTIONS)
+_CALL = re.compile(
+    rf'(?P<function>{_NAMES})\((?P<column>[^()]+)\)|"(?P<quoted>(?:{_NAMES})\(.*\))"'
+)
 
 
 def listed(text: str) -> list[str]:
@@ -38,6 +45,20 @@ def whole_number(text: str, option: str) -> int:
         return int(text)
     except ValueError:
         raise RainbowError(f"{option} must be a whole number, got {text!r}.") from None
+
+
+def derived(column: str) -> tuple[str, str | None]:
+    """The column and the function of ``month(visited)``; in double quotes it is a column's name.
+
+    >>> derived("month(visited)"), derived('"month(visited)"'), derived("age in years")
+    (('visited', 'month'), ('month(visited)', None), ('age in years', None))
+    """
+    found = _CALL.fullmatch(column)
+    if found is None:
+        return column, None
+    if found["quoted"] is not None:
+        return found["quoted"], None
+    return found["column"].strip('"'), found["function"]
 
 
 def edges(text: str) -> list[str | None]:

@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from rainbowdp.cli.given import edges, listed
+from rainbowdp.cli.given import derived, edges, listed
 from rainbowdp.cli.output import AsJson, print_facts, print_json, progress_bar
 from rainbowdp.cli.tables import (
     TABLE_HELP,
-    Apply,
     Decimal,
     Delimiter,
     Encoding,
@@ -55,7 +54,6 @@ def look(
         int, typer.Option(help="How many rows of one person you want to count.")
     ] = 1,
     where: Where = None,
-    apply: Apply = None,
     sql_table: SqlTable = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -72,11 +70,12 @@ def look(
 
     Example: `rainbow look votes.csv --column choice --among red,green,blue`
     """
+    column, function = derived(column)
     shared = {
         "person": person,
         "rows_per_person": rows_per_person,
         "where": where,
-        "apply": apply,
+        "apply": function,
     }
     question = _question(column, among, bins, closed_ends, minimum, maximum, shared)
     source = table_from(

@@ -13,11 +13,6 @@ from rainbowdp.errors import InvalidFile
 from rainbowdp.storage.whole_file import whole_file
 
 
-def read_document(path: str | PathLike[str], wanted: str, version: int) -> dict[str, Any]:
-    """The content of a file of the format ``wanted``, after checking its version and checksum."""
-    return parse_document(read_text(path), path, wanted, version)
-
-
 def write_document(content: Mapping[str, Any], path: str | PathLike[str]) -> Path:
     """Write ``content`` with its checksum, whole or not at all."""
     target = Path(path)

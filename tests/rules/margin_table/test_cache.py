@@ -58,7 +58,7 @@ def test_a_table_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert again == made
     assert again is not made
     others: list[Any] = [
-        (3, *ASKED[1:]),
+        (3, rb.DP("1.0001"), *ASKED[2:]),
         (2, rb.DP("1.0001"), *ASKED[2:]),
         (2, rb.DP(1, "1e-9"), *ASKED[2:]),
         (*ASKED[:2], "added or removed", ASKED[3]),
@@ -212,7 +212,7 @@ def noted(*arguments):
         notes.write("made\\n")
     return make(*arguments)
 cache.make_table = noted
-print(hash(cache.fetch_table(3, rb.DP(2), "added or removed", "any leader")[0].rows))
+print(hash(cache.fetch_table(3, rb.DP("2.1"), "added or removed", "any leader")[0].rows))
 """
 
 

@@ -1,7 +1,8 @@
-"""Margin tables on disk: made once for each shape, then at hand at once.
+"""Margin tables on disk: shipped, or made once for each shape, then at hand at once.
 
 A table depends on how many answers there are, the guarantee, the neighbors and how ties are seen,
-never on data. It is kept in the user's cache folder, and proved again when it is taken from there.
+never on data. Some come with the package. The others are kept in the user's cache folder. A table
+is proved again wherever it is taken from.
 A file that is damaged, of another version, about something else or not private is said so and made
 again; a folder that cannot be written only costs the time to make a table anew.
 
@@ -31,7 +32,8 @@ from rainbowdp.numeric.quantity import exact
 from rainbowdp.rules.margin_table.program import make_table, shape_for
 from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.rule import MarginTable
-from rainbowdp.storage.documents import read_document, write_document
+from rainbowdp.rules.margin_table.shipped import shipped
+from rainbowdp.storage.documents import parse_document, read_text, write_document
 
 FORMAT = "rainbowdp margin table"
 VERSION = 4  # of the way tables are made and proved
@@ -40,28 +42,33 @@ FOLDER = "RAINBOWDP_CACHE"  # the variable that names another folder
 MAKING = "Making the margin table for this ε. It is kept for the next time."
 WAITING = "Waiting for another process that is making the margin table for this ε."
 
+_OF_NO_USE = "A margin table is made again, as the kept one is of no use: {}"
+
 _kept: dict[str, tuple[MarginTable, Fraction]] = {}
 
 
 def fetch_table(
-    answers: int, guarantee: DP, neighbors: str, ties: str, progress: Progress | None = None
+    answers: int,
+    guarantee: DP,
+    neighbors: str,
+    ties: str,
+    progress: Progress | None = None,
+    *,
+    take_shipped: bool = True,
 ) -> tuple[MarginTable, Fraction]:
-    """The proved table of a shape and its mixing: from memory, from disk, or made and kept.
+    """The proved table of a shape and its mixing: from memory, as shipped, from disk, or made.
 
     While one is made a terminal is told, once, unless ``progress`` is given. Cost: from 0.1 s for
     two answers to about a minute for six; from disk some milliseconds.
     """
-    wanted = {
-        "answers": answers,
-        "guarantee": describe_guarantee(guarantee),
-        "neighbors": neighbors,
-        "ties": ties,
-    }
-    key = hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()[:32]
+    wanted = _wanted(answers, guarantee, neighbors, ties)
+    path = kept_at(answers, guarantee, neighbors, ties)
+    key = path.stem
     if key in _kept:
         return _kept[key]
-    path = cache_folder() / f"{key}.json"
-    found = _from_disk(path, wanted, guarantee)
+    found = _from_package(path.name, wanted, guarantee) if take_shipped else None
+    if found is None:
+        found = _from_disk(path, wanted, guarantee)
     if found is None:
         with _alone(path.with_suffix(".lock")):  # meanwhile somebody else may have made it
             found = _from_disk(path, wanted, guarantee, say=_say)
@@ -71,6 +78,21 @@ def fetch_table(
                 _to_disk(path, wanted, *found)
     _kept[key] = found
     return found
+
+
+def kept_at(answers: int, guarantee: DP, neighbors: str, ties: str) -> Path:
+    """Where the table of a shape is kept."""
+    wanted = json.dumps(_wanted(answers, guarantee, neighbors, ties), sort_keys=True)
+    return cache_folder() / f"{hashlib.sha256(wanted.encode()).hexdigest()[:32]}.json"
+
+
+def _wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, Any]:
+    return {
+        "answers": answers,
+        "guarantee": describe_guarantee(guarantee),
+        "neighbors": str(neighbors),
+        "ties": str(ties),
+    }
 
 
 def cache_folder() -> Path:
@@ -108,6 +130,14 @@ def _alone(path: Path) -> Iterator[None]:
                 path.unlink()
 
 
+def _from_package(
+    name: str, wanted: dict[str, Any], guarantee: DP
+) -> tuple[MarginTable, Fraction] | None:
+    """The table that comes with the package, proved again; none if there is none of use."""
+    text = shipped(name)
+    return None if text is None else _proved(text, Path(name), wanted, guarantee, _say)
+
+
 def _from_disk(
     path: Path, wanted: dict[str, Any], guarantee: DP, say: Progress | None = None
 ) -> tuple[MarginTable, Fraction] | None:
@@ -115,7 +145,20 @@ def _from_disk(
     if not path.exists():
         return None
     try:
-        content = read_document(path, FORMAT, VERSION)
+        text = read_text(path)
+    except InvalidFile as error:
+        if say is not None:
+            say(_OF_NO_USE.format(error))
+        return None
+    return _proved(text, path, wanted, guarantee, say)
+
+
+def _proved(
+    text: str, path: Path, wanted: dict[str, Any], guarantee: DP, say: Progress | None
+) -> tuple[MarginTable, Fraction] | None:
+    """The table that a text holds, if it is for what is wanted and its proof holds."""
+    try:
+        content = parse_document(text, path, FORMAT, VERSION)
         if content["wanted"] != wanted:
             raise InvalidFile(f"a kept table must be for {wanted}, got {content['wanted']}")
         table = MarginTable.restore(content)
@@ -126,7 +169,7 @@ def _from_disk(
         return table, exact(content["mixing"], "mixing", InvalidFile)
     except (RainbowError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         if say is not None:
-            say(f"A margin table is made again, as the kept one is of no use: {error}")
+            say(_OF_NO_USE.format(error))
         return None
 
 
