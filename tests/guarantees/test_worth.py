@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 import rainbowdp as rb
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.descriptions import warning_about
-from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.worth import guess_in_words
 
 EPSILONS = st.floats(0.001, 6)
@@ -38,7 +38,7 @@ def best_success(p: list[float], q: list[float]) -> float:
 
 @given(GUARANTEES, st.lists(st.floats(0.001, 1), min_size=2, max_size=6), st.data())
 def test_no_test_guesses_better_between_distributions_that_are_close(
-    guarantee: Guarantee, weights: list[float], data: st.DataObject
+    guarantee: TradeOffCurve, weights: list[float], data: st.DataObject
 ) -> None:
     p = [weight / math.fsum(weights) for weight in weights]
     other = data.draw(st.permutations(weights))
@@ -50,7 +50,7 @@ def test_no_test_guesses_better_between_distributions_that_are_close(
 
 
 @given(GUARANTEES)
-def test_two_neighbors_exist_between_which_the_guess_is_as_good(guarantee: Guarantee) -> None:
+def test_two_neighbors_exist_between_which_the_guess_is_as_good(guarantee: TradeOffCurve) -> None:
     chance = guarantee.best_guess()
     assert not guarantee.excess([chance, 1 - chance], [1 - chance, chance])
     better = min(1.0, chance + 1e-6)
@@ -90,7 +90,7 @@ def test_closed_forms(size: Fraction, delta: Fraction) -> None:
         (rb.TradeOff([(0, 1), ("1/4", "1/4"), (1, 0)]), "at most 75 %"),
     ],
 )
-def test_words(guarantee: Guarantee, said: str) -> None:
+def test_words(guarantee: TradeOffCurve, said: str) -> None:
     assert said in guarantee.in_words()
     assert "one person" in guarantee.in_words("one person")
     assert said in guarantee._repr_html_()
@@ -114,7 +114,7 @@ def test_percent_are_rounded_up_and_never_to_a_hundred(chance: float) -> None:
     [rb.DP(3), rb.DP("0.1", "1e-4"), rb.GaussianDP("3.34"), rb.DP.from_ratio(20),
      rb.TradeOff([(0, 1), ("1/20", "1/20"), (1, 0)])],
 )  # fmt: skip
-def test_no_warning_where_a_promise_protects(guarantee: Guarantee) -> None:
+def test_no_warning_where_a_promise_protects(guarantee: TradeOffCurve) -> None:
     assert warning_about(guarantee) is None
 
 
@@ -131,7 +131,7 @@ def test_no_warning_where_a_promise_protects(guarantee: Guarantee) -> None:
         (rb.TradeOff([(0, 1), ("1/25", "1/25"), (1, 0)]), ["protects little"]),
     ],
 )
-def test_warnings(guarantee: Guarantee, said: list[str]) -> None:
+def test_warnings(guarantee: TradeOffCurve, said: list[str]) -> None:
     warning = warning_about(guarantee, "one person")
     assert warning is not None
     assert all(part in warning for part in said), warning

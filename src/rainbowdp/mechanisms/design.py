@@ -26,7 +26,7 @@ from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.exact.steps import in_answer_order, repaired
 from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import Utility
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
@@ -76,7 +76,7 @@ class Design:
 
 def design(
     graph: RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     *,
     utility: Utility | None = None,
     weights: Mapping[tuple[Label, int], float] | None = None,
@@ -156,7 +156,7 @@ def design(
 
 def default_boundary(
     graph: RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     weights: Mapping[tuple[Label, int], float] | None = None,
 ) -> BoundaryCondition:
     """The boundary that ``optimal`` uses if none is given: the first choice, worst case first.
