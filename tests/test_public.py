@@ -66,6 +66,7 @@ PUBLIC = [
     "UnreadableTable",
     "Utility",
     "Winner",
+    "ZeroConcentrated",
     "ask",
     "best",
     "boundary_morphism",

@@ -17,6 +17,7 @@ from rainbowdp.baselines import Baseline
 from rainbowdp.display.colors import BLUE, ORANGE
 from rainbowdp.errors import RainbowError
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
+from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.plots.style import DASHES, SMALL, SOFT, axes, line_looks, plot_area
@@ -47,7 +48,9 @@ def trade_off(
         The axes.
 
     """
-    listed = [guarantees] if isinstance(guarantees, TradeOffCurve) else list(guarantees)
+    if isinstance(guarantees, Guarantee):
+        guarantees = [curve_of(guarantees, "trade_off")]
+    listed = list(guarantees)
     if not listed or not all(isinstance(g, TradeOffCurve) for g in listed):
         raise RainbowError(f"a trade-off curve needs guarantees such as DP(1), got {guarantees!r}")
     area = axes(ax, 4.4, 4.4)
