@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 import reference
+from rainbowdp.deployment import deploy
 from rainbowdp.guarantees.closeness import lines_of, promise_of
 from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.descriptions import describe_guarantee, restore_guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.plots import growth, trade_off, worst_pair
+from rainbowdp.studio.loading import read_world
 
 PROMISE = rb.ZeroConcentrated("1/8")
 GRAPH = rb.RainbowGraph([(0, 1), (1, 2)], [("a", "b"), ("a", "b"), ("b", "a")])
@@ -95,10 +97,21 @@ def test_no_test_guesses_better_than_what_both_divergences_allow(
         assert float(success) <= rb.ZeroConcentrated(float(larger)).best_guess() + 1e-6
 
 
+def test_it_is_compared_by_the_kind_that_keeps_it() -> None:
+    compared = rb.compare(rb.Winner(["a", "b", "c"]), PROMISE, records=6)
+    assert [standing.mechanism for standing in compared.standings] == ["exponential"]
+    assert "homogeneous" in compared.left_out
+
+
 def test_it_is_no_curve() -> None:
     assert not isinstance(PROMISE, TradeOffCurve)
     assert not hasattr(PROMISE, "excess")
     assert not hasattr(PROMISE, "step")
+
+
+def studio_file(promise: Any) -> object:
+    mechanism = rb.best(rb.Winner(["a", "b"]), promise)
+    return read_world(mechanism.exact().as_text().encode(), "mechanism.json")
 
 
 def growing(promise: Any) -> object:
@@ -124,6 +137,8 @@ DOORS: dict[str, Callable[[Any], object]] = {
     "baseline's check": lambda promise: rb.exponential(rb.Threshold(3), rb.DP(1)).check(
         promise, records=3
     ),
+    "studio, a file": studio_file,
+    "deploy": lambda promise: deploy(GRAPH, promise),
     "growth": growing,
     "trade_off": trade_off,
     "worst_pair": lambda promise: worst_pair(rb.optimal(GRAPH, rb.DP(1)), promise),
