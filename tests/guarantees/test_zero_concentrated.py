@@ -137,6 +137,7 @@ DOORS: dict[str, Callable[[Any], object]] = {
     "baseline's check": lambda promise: rb.exponential(rb.Threshold(3), rb.DP(1)).check(
         promise, records=3
     ),
+    "continuous": lambda promise: rb.Continuous(promise, cdf=lambda x: x, quantile=lambda u: u),
     "studio, a file": studio_file,
     "deploy": lambda promise: deploy(GRAPH, promise),
     "growth": growing,
