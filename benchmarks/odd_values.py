@@ -36,42 +36,74 @@ NUMBERS = [0, 1, 2.5, 2**53]
 LONG = "x" * 5000
 
 
-def winner(*answers: str) -> Ask:
-    return lambda **people: rb.Winner(answers, "x", **people)
+def winner(*answers: str, **options: Any) -> Ask:
+    return lambda **people: rb.Winner(answers, "x", **options, **people)
 
 
-def quantile(*bins: Any) -> Ask:
-    return lambda **people: rb.Quantile("1/2", bins, "x", **people)
+def quantile(*bins: Any, **options: Any) -> Ask:
+    return lambda **people: rb.Quantile("1/2", bins, "x", **options, **people)
+
+
+def share(**options: Any) -> Ask:
+    return lambda **people: rb.Share("3/5", "x", **options, **people)
 
 
 def threshold(**options: Any) -> Ask:
     return lambda **people: rb.Threshold(2, "x", **options, **people)
 
 
-TEXTS = [winner(*WORDS), threshold(equals="red")]
-TRUTHS = [winner("true", "false"), threshold(equals="true")]
+REST = {"other": "else", "missing": "none"}
+TEXTS = [
+    winner(*WORDS),
+    threshold(equals="red"),
+    winner(*WORDS, **REST),
+    winner("red", where="x <> 'blue' or x is null", **REST),
+    winner("red", "blue", apply="lower", where="not lower(x) in ('x', 'köln')"),
+    share(equals="red", where="x is not null"),
+]
+TRUTHS = [
+    winner("true", "false"),
+    threshold(equals="true"),
+    winner("true", **REST),
+    winner("true", where="x = true or x is null", **REST),
+    share(equals="true", where="not x = false or x = false"),
+]
 OF_NUMBERS = [
     winner("0", "1", "2", str(2**53)),
     quantile(0, 1, 2.5, 2**53, None),
     quantile(None, -1, 1, 2**53 + 1),
     threshold(minimum=1),
     threshold(maximum=2**53),
+    winner("0", "1", **REST),
+    winner("0", "2", where="not x between 1 and 9007199254740993 or x is null", **REST),
+    quantile(0, 1, 2.5, None, where="floor(x) <> 1 and x < 9007199254740993"),
+    quantile(None, 0, 2, None, apply="round", where="round(x) >= -1 or x in (0, 2.5)"),
+    share(minimum=1, where="x > -1"),
 ]
 DAYS = [
     winner("2024-02-29", "1970-01-01", "0001-01-01"),
     quantile("1970-01-01", "2024-02-29", "2024-03-01"),
     quantile(None, "1969-12-31", "2024-02-29", None),
     threshold(minimum="2024-02-29"),
+    winner("2024-02-29", where="x > '1969-12-31' or x is null", **REST),
+    winner("1", "2", apply="month", where="not year(x) = 2024", **REST),
+    share(minimum="2024-02-29", where="day(x) >= 1"),
 ]
 MOMENTS = [
     winner("2024-02-29T00:00:00", "1970-01-01T00:00", "2262-01-01T12:00"),
     quantile(None, "1970-01-01", "2024-02-29T12:00", None),
     threshold(maximum="2024-02-29"),
+    winner("2024-02-29", where="x > '1969-12-31T23:59:59' or x is null", **REST),
+    winner("0", "12", apply="hour", where="not year(x) = 1970", **REST),
+    share(maximum="2024-02-29", where="month(x) <> 3"),
 ]
 INSTANTS = [
     winner("2024-02-29T00:00Z", "1970-01-01T01:00+01:00"),
     quantile(None, "1970-01-01T00:00Z", "2024-02-29T12:00+05:30", None),
     threshold(minimum="2024-02-29T00:00Z"),
+    winner("2024-02-29T00:00Z", where="x > '1969-12-31T23:59:59Z' or x is null", **REST),
+    winner("0", "12", apply="hour", where="not year(x) = 1970", **REST),
+    share(minimum="2024-02-29T00:00Z", where="month(x) <> 3"),
 ]
 
 ODD_TEXTS = [

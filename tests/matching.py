@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from rainbowdp.questions import Between, Quantile, Question, Threshold, Winner
+from rainbowdp.questions import Between, Equals, Quantile, Question, Threshold, Winner
 from rainbowdp.tables import count
 
 Values: TypeAlias = list[Any]
@@ -67,7 +67,7 @@ def expected(values: Sequence[Any], question: Question) -> dict[str, int]:
     counts = dict.fromkeys([name for name, _ in question.groups], 0)
     for value in values:
         for name, rule in question.groups:
-            if value is None or value != value:
+            if value is None or value != value or not isinstance(rule, Between | Equals):
                 continue
             if isinstance(rule, Between):
                 low, high = (

@@ -58,6 +58,7 @@ PUBLIC = [
     "RainbowGraph",
     "Release",
     "SQLTable",
+    "Share",
     "TextFile",
     "Threshold",
     "Ties",

@@ -170,11 +170,18 @@ def _input(
 
 
 def _records_of(question: Question) -> tuple[str, ...]:
-    """The types of records that OpenDP has and the question can count; it has no times."""
+    """The types of records that OpenDP has and the question can count.
+
+    It has no times, and a record is one value, of which a condition or a function says nothing.
+    """
+    if question.where is not None or question.apply is not None:
+        return ()
+    if any(not isinstance(rule, Equals | Between) for _, rule in question.groups):
+        return ()
     rule = question.groups[0][1]
-    if isinstance(rule, Equals):
-        return ("String",)
-    return tuple(_NUMBERS) if rule.kind == Kind.NUMBERS else ()
+    if isinstance(rule, Between):
+        return tuple(_NUMBERS) if rule.kind == Kind.NUMBERS else ()
+    return ("String",)
 
 
 def _counts_from(question: Question) -> Callable[[Sequence[int]], dict[str, int]]:

@@ -24,7 +24,7 @@ from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.worlds import proximity
 from rainbowdp.exact.steps import BITS
 from rainbowdp.guarantees.curve import TradeOffCurve
-from rainbowdp.questions import Question, limited
+from rainbowdp.questions import Between, Question, limited
 from rainbowdp.rules import family
 from rainbowdp.rules.homogeneous.rule import OneLadder
 from reference import Point
@@ -206,7 +206,7 @@ def test_a_custom_question_is_exactly_close(ratio: Fraction) -> None:
         margins,
         neighbors="added or removed",
         name="three levels",
-        groups=[("n", rb.Threshold(1, "x", minimum=0).groups[0][1])],
+        groups=[("n", Between(0, None))],
     )
     every = [(n, 0) for n in range(12)]
     step: Step = lambda counts: {(counts[0] - 1, 0), (counts[0] + 1, 0)}  # noqa: E731

@@ -207,6 +207,23 @@ def test_explain_reads_and_spends_nothing() -> None:
     assert "mechanism  homogeneous" in told.output
 
 
+def test_a_share_and_its_spellings() -> None:
+    asked = ["ask", "share", ELECTION, "--column", "vote", "--equals", "Clinton", "--epsilon", "90"]
+    for share, answer in (("58%", "yes"), ("0.58", "yes"), ("59 %", "no"), ("551/944", "yes")):
+        told = json.loads(run(*asked, "--at-least", share, "--no-ledger", "--json").output)
+        assert told["answer"] == answer
+    assert told["question"]["at_least"] == "551/944"
+    assert told["proves"]["within"] == 0
+
+
+def test_the_mode_is_a_winner_and_others_may_win() -> None:
+    asked = [ELECTION, "--column", "vote", "--among", "Dole", "--other", "else", "--epsilon", "90"]
+    asked += ["--no-ledger", "--json"]
+    both = [json.loads(run("ask", name, *asked).output) for name in ("mode", "winner")]
+    assert both[0] == both[1]
+    assert both[0]["answer"] == "else"
+
+
 WINNER = ["ask", "winner", ELECTION, "--column", "vote"]
 AMONG = ["--among", "Clinton,Dole"]
 BAD: list[tuple[list[str], str]] = [
@@ -228,6 +245,10 @@ BAD: list[tuple[list[str], str]] = [
     ([*WINNER, "--among", "Dole,Dole", "--epsilon", "1", "--no-ledger"], "'Dole' twice"),
     ([*WINNER, "--among", "a,b,c,d", "--epsilon", "1", "--no-ledger", "--mechanism", "proximity"],
      "holds from epsilon = 1.0986"),
+    (["ask", "share", *WINNER[2:], "--equals", "Dole", "--at-least", "120%", "--epsilon", "1",
+      "--no-ledger"], "a share must lie between 0 and 1"),
+    (["ask", "share", *WINNER[2:], "--equals", "Dole", "--at-least", "many%", "--epsilon", "1",
+      "--no-ledger"], "at_least"),
     ([*WINNER, *AMONG, "--epsilon", "1", "--no-ledger", "--records", "0"],
      "records must be a whole number of at least 1"),
     ([*WINNER, *AMONG, "--epsilon", "1", "--no-ledger", "--records", "9", "--mechanism",

@@ -73,3 +73,13 @@ def test_bad_input(votes: str, options: list[str], code: int, words: str) -> Non
 def test_a_file_that_is_not_there() -> None:
     code, printed = run("nowhere.csv", "--column", "x", "--among", "a,b")
     assert (code, "nowhere.csv" in printed) == (3, True)
+
+
+def test_a_condition_says_how_many_rows_it_leaves_out(votes: str) -> None:
+    asked = (votes, "--column", "vote", "--among", "red,green", "--where", "age between 20 and 31")
+    code, printed = run(*asked)
+    assert code == 0
+    assert "rows                      5\n  left out                2 by where\n" in printed
+    assert json.loads(run(*asked, "--json")[1])["left_out"] == 2
+    code, printed = run(votes, "--column", "age", "--among", "20,31", "--apply", "round", "--json")
+    assert json.loads(printed)["matched"] == {"20": 1, "31": 2}

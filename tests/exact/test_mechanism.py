@@ -343,6 +343,8 @@ class Tied:
     groups = ()
     person = None
     rows_per_person = 1
+    where = None
+    apply = None
     person_rule = "sample"
 
     def __init__(self, margins: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rainbowdp.questions import Quantile, Threshold, Winner, limited
+from rainbowdp.questions import Quantile, Share, Threshold, Winner, limited
 
 Histogram: TypeAlias = tuple[int, ...]  # the listed groups, then the uncounted records
 Truth: TypeAlias = Callable[[Histogram], int]
@@ -26,6 +26,11 @@ def winner(counts: Histogram) -> int:
 
 def threshold(at_least: int) -> Truth:
     return lambda counts: 0 if counts[0] >= at_least else 1
+
+
+def share(at_least: str) -> Truth:
+    part = Fraction(at_least)
+    return lambda counts: 0 if sum(counts) == 0 or Fraction(counts[0], sum(counts)) >= part else 1
 
 
 def quantile(q: str) -> Truth:
@@ -115,6 +120,12 @@ def test_threshold(neighbors: str, at_least: int) -> None:
 
 
 @pytest.mark.parametrize("neighbors", BOTH)
+@pytest.mark.parametrize("at_least", ["1/2", "1/3", "2/3", "3/5", "1/100", "0.99", "3/7"])
+def test_share(neighbors: str, at_least: str) -> None:
+    compare(Share(at_least, neighbors=neighbors), share(at_least), 2, 9)
+
+
+@pytest.mark.parametrize("neighbors", BOTH)
 @pytest.mark.parametrize("q", QUANTILES)
 @pytest.mark.parametrize(("bins", "size"), [(2, 7), (3, 5), (4, 4)])
 def test_quantile(neighbors: str, q: str, bins: int, size: int) -> None:
@@ -136,6 +147,11 @@ questions = st.one_of(
     ),
     st.builds(Threshold, st.integers(1, 10**12), neighbors=st.sampled_from(BOTH)),
     st.builds(
+        Share,
+        st.fractions("1/1000", "999/1000", max_denominator=1000),
+        neighbors=st.sampled_from(BOTH),
+    ),
+    st.builds(
         Quantile,
         st.sampled_from([*QUANTILES, 0.1, 0.9]),
         st.integers(2, 6).map(lambda n: list(range(n + 1))),
@@ -146,7 +162,7 @@ questions = st.one_of(
 
 @given(questions, st.data())
 def test_neighbors_differ_by_at_most_one_and_one_answer_is_true(
-    question: Winner | Threshold | Quantile, data: st.DataObject
+    question: Winner | Share | Threshold | Quantile, data: st.DataObject
 ) -> None:
     names = [name for name, _ in question.groups]
     base = data.draw(st.sampled_from([0, 5, 10**6, 10**12]))

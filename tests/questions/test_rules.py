@@ -20,6 +20,7 @@ from rainbowdp.questions import (
     Equals,
     Quantile,
     Question,
+    Share,
     Threshold,
     Winner,
     from_description,
@@ -39,7 +40,7 @@ def lead(counts: dict[str, int]) -> dict[str, int]:
 ADDED = Custom(["a", "b"], lead, neighbors="added or removed", name="lead", groups=GROUPS)
 SUBSTITUTED = Custom(["a", "b"], lead, neighbors="substituted", name="lead", groups=GROUPS)
 
-DESCRIBED: list[Winner | Threshold | Quantile] = [
+DESCRIBED: list[Winner | Share | Threshold | Quantile] = [
     Winner(["red", "green"]),
     Winner(
         ["red", "green", "blue"],
@@ -57,12 +58,17 @@ DESCRIBED: list[Winner | Threshold | Quantile] = [
     Quantile("1/2", ["2024-01-01", "2024-04-01", "2024-07-01T12:30:00.25"], "day"),
     Quantile("1/2", ["2024-01-01T00:00Z", "2024-04-01T00:00+02:00", None], closed_ends=True),
     Threshold(5, "day", minimum=date(2024, 1, 1), maximum="2024-07-01T12:00"),
+    Share("2/3", "choice", equals="red", where="age > 65"),
+    Share("0.6"),
+    Winner(["red", "green"], "choice", other="else", missing="none"),
+    Winner(["red", "green"], "choice", missing="else"),
+    Winner(["red"], "choice", other="else"),
 ]
 
 
 @pytest.mark.parametrize("question", DESCRIBED, ids=lambda q: type(q).__name__)
 def test_a_description_is_json_and_makes_the_same_question(
-    question: Winner | Threshold | Quantile,
+    question: Winner | Share | Threshold | Quantile,
 ) -> None:
     described = question.describe()
     again = from_description(json.loads(json.dumps(described)))
@@ -313,7 +319,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: from_description({"kind": "mean"}),
-        "kind must be one of winner, threshold, quantile, got kind='mean'",
+        "kind must be one of winner, share, threshold, quantile, got kind='mean'",
     ),
     (
         lambda: from_description({"kind": "winner", "answer": ["a", "b"]}),
@@ -362,6 +368,31 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         lambda: refute(Custom(["a", "b"], lead, neighbors="substituted", name="lead")),
         "a question without groups cannot be tested on random counts; give refute tables=, a "
         "function that returns a random pair of neighboring datasets",
+    ),
+    *(
+        (
+            lambda share=share: Share(share),
+            f"a share must lie between 0 and 1, got at_least={share}: write 60 % as 0.6",
+        )
+        for share in (0, 1, 60, "-1/2")
+    ),
+    (
+        lambda: Share("1/2", answers=["a", "b", "c"]),
+        "a share has two answers, first the one for a share that is large enough, got "
+        "['a', 'b', 'c']",
+    ),
+    (
+        lambda: Share("1/2", "x"),
+        "a share needs both a column and equals=, minimum= or maximum=, or neither where counts "
+        "are given, got column='x' and none",
+    ),
+    (
+        lambda: Winner(["red", "else", "green"], "x", other="else"),
+        "answers must be a list of at least two different texts, got 'else' twice: list it once",
+    ),
+    (
+        lambda: Winner([], "x", other="else"),
+        "answers must be a list of at least a text, got []",
     ),
     (
         lambda: refute(ADDED, tries=0),

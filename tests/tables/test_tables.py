@@ -25,7 +25,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from postgres import connect, fresh_schema
-from rainbowdp.questions import Between, Equals, Quantile, Question, Threshold, Winner, limited
+from rainbowdp.questions import (
+    Between,
+    Equals,
+    Quantile,
+    Question,
+    Share,
+    Threshold,
+    Winner,
+    limited,
+)
+from rainbowdp.questions.groups import NoValue, OtherValue
 from rainbowdp.tables import SQLTable, TextFile, count
 
 Row: TypeAlias = dict[str, Any]
@@ -67,6 +77,9 @@ ROWS = random_rows(600, seed=3)
 TEXTS: list[Any] = [
     Winner(["red", "green", "blue", "it's", 'a "b"', "ü", "3"], "choice"),
     Threshold(1, "choice", equals="red"),
+    Winner(["red", "green", "ü"], "choice", other="else", missing="none"),
+    Winner(["red"], "choice", missing="none"),
+    Share("1/3", "choice", equals="red"),
 ]
 RANGES: list[Any] = [
     Quantile("1/2", [-2, 0, "0.5", 3, 7.25, 10], "whole"),
@@ -80,6 +93,9 @@ RANGES: list[Any] = [
     Threshold(1, "real", minimum="0.1", maximum=10),
     Quantile("1/2", [0, 0.1, 3, 11], "price"),
     Quantile("1/2", [0, 0.1, 3, 10.01], "price", closed_ends=True),
+    Share("1/3", "whole", minimum=0, maximum=3),
+    Share("0.6", "real", minimum=0.1),
+    Share("2/7", "price", maximum=3),
 ]
 TYPED: list[Any] = [
     Winner(["3", "2.0", "-1", "red", "2.5", "99999999999999999999", "2147483647"], "whole"),
@@ -92,14 +108,27 @@ TYPED: list[Any] = [
     Threshold(1, "whole", equals=3),
     Threshold(1, "flag", equals=True),
     Winner(["red", "3"], "whole"),
+    *(
+        Winner(listed, column, other="else", missing="none")
+        for column, listed in {
+            "whole": ["3", "2.0"],
+            "real": ["0", "0.1"],
+            "single": ["3", "0.1"],
+            "price": ["0.1"],
+            "flag": ["true"],
+            "day": [str(DAYS[0])],
+        }.items()
+    ),
+    Share("1/2", "flag", equals=False),
 ]
 ALL = [*TEXTS, *RANGES, *TYPED]
 
 
 def group_of(value: Any, question: Question) -> int | None:
     """The group of a value, by the stated rules and Python's own comparisons."""
+    rest = {type(rule): index for index, (_, rule) in enumerate(question.groups)}
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return None
+        return rest.get(NoValue)
     for index, (_, rule) in enumerate(question.groups):
         if isinstance(rule, Equals):
             spelled: Any = rule.value
@@ -129,7 +158,7 @@ def group_of(value: Any, question: Question) -> int | None:
             below = high is None or value < high or (rule.closed and value == high)
             if above and below:
                 return index
-    return None
+    return rest.get(OtherValue)
 
 
 def expected(rows: list[Row], question: Question) -> dict[str, int]:

@@ -46,7 +46,7 @@ def best(
     Parameters
     ----------
     question
-        A ``Winner``, ``Threshold``, ``Quantile`` or ``Custom`` question.
+        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question.
     guarantee
         What is promised between neighboring tables.
     records
@@ -89,7 +89,7 @@ def by_kind(
     Parameters
     ----------
     question
-        A ``Winner``, ``Threshold``, ``Quantile`` or ``Custom`` question.
+        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question.
     guarantee
         What is promised between neighboring tables.
     kind

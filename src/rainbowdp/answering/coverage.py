@@ -46,12 +46,25 @@ class Coverage:
     unit: str
 
     def in_words(self, answer: object = None) -> str:
-        """The statement in plain words, about ``answer`` or whichever is given.
+        """The statement in plain words.
 
+        Parameters
+        ----------
+        answer
+            The answer that it is about; whichever is given, if left out.
+
+        Returns
+        -------
+        str
+            One sentence without a full stop.
+
+        Examples
+        --------
         >>> Coverage(CONFIDENCE, 3, Short.CHANGES, "people").in_words("red")
         'with 95 % confidence: red is the true answer, or at most 3 people short of it'
         >>> Coverage(CONFIDENCE, 6, Short.RECORDS, "records").in_words("red")
         'with 95 % confidence: red has the most records, or at most 6 fewer than the leader'
+
         """
         sure = f"with {_percent(self.confidence)} confidence"
         named = "the answer" if answer is None else str(answer)
@@ -67,7 +80,14 @@ class Coverage:
         return f"{true}, {nearly}" if self.within else true
 
     def describe(self) -> dict[str, Any]:
-        """The statement, ready for JSON."""
+        """The statement, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The confidence as a fraction in text, and the other attributes.
+
+        """
         return {
             "confidence": str(self.confidence),
             "within": self.within,
@@ -77,7 +97,19 @@ class Coverage:
 
     @classmethod
     def restore(cls, description: dict[str, Any]) -> Coverage:
-        """The statement that ``describe`` described."""
+        """The statement that ``describe`` described.
+
+        Parameters
+        ----------
+        description
+            What ``describe`` returned.
+
+        Returns
+        -------
+        Coverage
+            The same statement.
+
+        """
         given = dict(description)
         confidence, short = Fraction(given.pop("confidence")), Short(given.pop("short"))
         return cls(confidence=confidence, short=short, **given)

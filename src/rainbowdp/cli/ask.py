@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from math import floor
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -16,7 +16,7 @@ from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.coverage import Coverage
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.cli.given import edges, listed
+from rainbowdp.cli.given import edges, listed, portion
 from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
     AsJson,
@@ -32,6 +32,7 @@ from rainbowdp.cli.paying import Payment, watched
 from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.tables import (
     TABLE_HELP,
+    Apply,
     Decimal,
     Delimiter,
     Encoding,
@@ -39,12 +40,13 @@ from rainbowdp.cli.tables import (
     Header,
     SqlTable,
     Trusted,
+    Where,
     table_from,
 )
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
-from rainbowdp.questions import Quantile, Question, Threshold, Winner
+from rainbowdp.questions import Quantile, Question, Share, Threshold, Winner
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.questions.units import unit_of
 from rainbowdp.rules import FAMILIES
@@ -67,6 +69,13 @@ def _known_kind(value: str) -> str:
 
 
 Column = Annotated[str, typer.Option(help="The column that holds the values.")]
+
+
+EqualsValue = Annotated[str | None, typer.Option(help="Rows with this value match.")]
+FromValue = Annotated[
+    str | None, typer.Option(help="Rows from this number, date or time up match.")
+]
+UpToValue = Annotated[str | None, typer.Option(help="Rows up to this number, date or time match.")]
 
 
 def _ask(
@@ -107,6 +116,8 @@ def _ask(
     person_rule: Annotated[
         str, typer.Option(help="Which of them: a random 'sample', or 'one vote' a person.")
     ] = "sample",
+    where: Where = None,
+    apply: Apply = None,
     sql_table: SqlTable = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -142,6 +153,8 @@ def _ask(
         person=person,
         rows_per_person=rows_per_person,
         person_rule=person_rule,
+        where=where,
+        apply=apply,
     )
     promise = guarantee_from(epsilon, delta, mu, rho)
     source = None
@@ -173,7 +186,7 @@ def _ask(
         )
     must_be_open()
     book = None if ledger is None else watched(Ledger.open(ledger))
-    where = None if book is None else book.where
+    place = None if book is None else book.where
     payment = None if book is None else Payment.of(book.where, book, promise, question, name)
     try:
         with progress_bar("Reading the table") as progress:
@@ -182,7 +195,7 @@ def _ask(
             )
         if book is None:
             check()
-        _show(mechanism, release, None if book is None else book.balance(), where, as_json)
+        _show(mechanism, release, None if book is None else book.balance(), place, as_json)
         let_go()
     except (Exception, KeyboardInterrupt) as error:
         stopped = stopping(error)
@@ -202,7 +215,10 @@ def _cut_off(payment: Payment | None, error: BaseException) -> str:
     return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."
 
 
-def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]:
+Own: TypeAlias = Callable[..., Callable[..., Question]]  # from options to what makes the question
+
+
+def _command(own: Own) -> Own:
     """A command with the options of ``own``, which says what to make, and those of ``_ask``."""
 
     def run(**options: Any) -> None:
@@ -215,36 +231,73 @@ def _command(own: Callable[..., Callable[..., Question]]) -> Callable[..., None]
     run.__name__, run.__doc__ = own.__name__, own.__doc__
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
-    return asking.command()(run)
+    asking.command()(run)
+    return own
+
+
+def _also(name: str, own: Own, summary: str) -> None:
+    """The same command under another name that people look for."""
+
+    @wraps(own)
+    def alias(**options: Any) -> Callable[..., Question]:
+        return own(**options)
+
+    alias.__name__, alias.__doc__ = name, summary
+    _command(alias)
 
 
 @_command
 def winner(
     column: Column,
     among: Annotated[str, typer.Option(help="The possible answers: red,green,blue.")],
+    other: Annotated[
+        str | None, typer.Option(help="One more answer, by this name: all other values.")
+    ] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="One more answer, by this name: rows without a value.")
+    ] = None,
     ties: Annotated[
         str, typer.Option(help="Who is right in a tie: 'first listed' or 'any leader'.")
     ] = "first listed",
 ) -> Callable[..., Question]:
-    """Which of the listed answers has the most rows?
+    """Which of the listed answers has the most rows? (That is the mode.)
 
     Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
     --ledger budget.db`
     """
-    return partial(Winner, listed(among), column, ties=one_of(Ties, ties, "ties"))
+    tied = one_of(Ties, ties, "ties")
+    return partial(Winner, listed(among), column, other=other, missing=missing, ties=tied)
+
+
+_also("mode", winner, "Which listed value is the most frequent? The same as `rainbow ask winner`.")
+
+
+@_command
+def share(
+    column: Column,
+    at_least: Annotated[str, typer.Option(help="Which share makes it a yes: 60%, 0.6 or 2/3.")],
+    equals: EqualsValue = None,
+    minimum: FromValue = None,
+    maximum: UpToValue = None,
+) -> Callable[..., Question]:
+    """Do at least so many of the rows match, of those that have a value? The answer is yes or no.
+
+    Both are private: how many rows match, and how many there are. Say of whom with --where.
+
+    Example: `rainbow ask share patients.csv --column outcome --equals recovered --at-least 60%
+    --where "age > 65 and ward = 'X'" --epsilon 1 --ledger budget.db`
+    """
+    part = portion(at_least)
+    return partial(Share, part, column, equals=equals, minimum=minimum, maximum=maximum)
 
 
 @_command
 def threshold(
     column: Column,
     at_least: Annotated[int, typer.Option(help="How many matching rows make it a yes.")],
-    equals: Annotated[str | None, typer.Option(help="Rows with this value match.")] = None,
-    minimum: Annotated[
-        str | None, typer.Option(help="Rows from this number, date or time up match.")
-    ] = None,
-    maximum: Annotated[
-        str | None, typer.Option(help="Rows up to this number, date or time match.")
-    ] = None,
+    equals: EqualsValue = None,
+    minimum: FromValue = None,
+    maximum: UpToValue = None,
 ) -> Callable[..., Question]:
     """Are there at least so many matching rows? The answer is yes or no.
 
@@ -313,6 +366,7 @@ def _show(
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": _named(mechanism),
+        **_filtered(mechanism.question),
     }
     if release.proves is not None:
         facts["proves"] = release.proves.in_words(release.answer)
@@ -365,6 +419,11 @@ def _change(question: Question) -> str:
     return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
 
 
+def _filtered(question: Question) -> dict[str, str]:
+    """Which rows are counted, where a condition says it."""
+    return {} if question.where is None else {"counted": f"rows where {question.where}"}
+
+
 def _counted(question: Question) -> str:
     """What a margin counts."""
     limit = question.rows_per_person
@@ -404,6 +463,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
             "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
             "answers": ", ".join(mechanism.question.answers),
+            **_filtered(mechanism.question),
             "proves": mechanism.proves().in_words(),
         }
     )

@@ -15,6 +15,7 @@ class Kind(StrEnum):
     """The questions to choose from."""
 
     winner = "winner"
+    share = "share"
     threshold = "threshold"
     quantile = "quantile"
 
@@ -28,7 +29,8 @@ def compare(
         int, typer.Option(help="How many answers a winner or bins a quantile has.")
     ] = 2,
     at_least: Annotated[
-        int | None, typer.Option(help="The threshold; half of the records if not given.")
+        str | None,
+        typer.Option(help="The threshold or the share; half of the records if not given."),
     ] = None,
     q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
     neighbors: Annotated[
@@ -48,9 +50,10 @@ def compare(
 
     Example: `rainbow compare winner --answers 3 --records 20 --epsilon 1`
     """
+    from rainbowdp.cli.given import portion, whole_number
     from rainbowdp.comparison import compare as compared
     from rainbowdp.guarantees.dp import DP
-    from rainbowdp.questions import Quantile, Threshold, Winner
+    from rainbowdp.questions import Quantile, Share, Threshold, Winner
     from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
     if answers < 2:
@@ -58,7 +61,7 @@ def compare(
     if records < 1:
         raise RainbowError(f"A comparison needs at least 1 record, not {records}: see --records.")
     relation = one_of(Neighbors, neighbors, "neighbors")
-    made: Winner | Threshold | Quantile
+    made: Winner | Share | Threshold | Quantile
     if question is Kind.winner:
         names = [str(number) for number in range(1, answers + 1)]
         made = Winner(
@@ -70,8 +73,11 @@ def compare(
     elif question is Kind.quantile:
         bins = list(range(answers + 1))
         made = Quantile(q, bins, neighbors=relation, rows_per_person=rows_per_person)
+    elif question is Kind.share:
+        part = portion(at_least or "1/2")
+        made = Share(part, neighbors=relation, rows_per_person=rows_per_person)
     else:
-        least = at_least if at_least is not None else -(-records // 2)
+        least = -(-records // 2) if at_least is None else whole_number(at_least, "--at-least")
         made = Threshold(least, neighbors=relation, rows_per_person=rows_per_person)
     promise = DP(epsilon, delta)
     comparison = compared(made, promise, records=records)

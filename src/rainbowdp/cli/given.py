@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+from decimal import Decimal, InvalidOperation
+
+from rainbowdp.errors import RainbowError
 
 
 def listed(text: str) -> list[str]:
@@ -12,6 +15,29 @@ def listed(text: str) -> list[str]:
     ['red', 'green, dark', 'blue']
     """
     return [value.strip() for value in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def portion(text: str) -> str:
+    """A share as a decimal or a fraction, which it may be already.
+
+    >>> portion("60%"), portion("2/3")
+    ('0.60', '2/3')
+    """
+    number = text.strip().removesuffix("%")
+    if number == text.strip():
+        return text
+    try:
+        return str(Decimal(number) / 100)
+    except InvalidOperation:
+        return text
+
+
+def whole_number(text: str, option: str) -> int:
+    """The whole number that an option has."""
+    try:
+        return int(text)
+    except ValueError:
+        raise RainbowError(f"{option} must be a whole number, got {text!r}.") from None
 
 
 def edges(text: str) -> list[str | None]:

@@ -133,6 +133,8 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         what = " ".join(
             str(part) for part in (question.get("kind"), "of", question.get("column")) if part
         )
+        if question.get("where") is not None:
+            what += f" where {question['where']}"
         answer = entry.answer if entry.answer is not None else "(lost in a crash)"
         name, number = entry.name or "", str(entry.number)
         source = str(sources.index(entry.source) + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,6 +10,7 @@ from rainbowdp.cli.given import edges, listed
 from rainbowdp.cli.output import AsJson, print_facts, print_json, progress_bar
 from rainbowdp.cli.tables import (
     TABLE_HELP,
+    Apply,
     Decimal,
     Delimiter,
     Encoding,
@@ -17,6 +18,7 @@ from rainbowdp.cli.tables import (
     Header,
     SqlTable,
     Trusted,
+    Where,
     table_from,
 )
 from rainbowdp.errors import RainbowError
@@ -52,6 +54,8 @@ def look(
     rows_per_person: Annotated[
         int, typer.Option(help="How many rows of one person you want to count.")
     ] = 1,
+    where: Where = None,
+    apply: Apply = None,
     sql_table: SqlTable = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -68,9 +72,13 @@ def look(
 
     Example: `rainbow look votes.csv --column choice --among red,green,blue`
     """
-    question = _question(
-        column, among, bins, closed_ends, minimum, maximum, person, rows_per_person
-    )
+    shared = {
+        "person": person,
+        "rows_per_person": rows_per_person,
+        "where": where,
+        "apply": apply,
+    }
+    question = _question(column, among, bins, closed_ends, minimum, maximum, shared)
     source = table_from(
         table,
         sql_table,
@@ -87,7 +95,7 @@ def look(
         print_json(found.as_dict())
         return
     typer.echo(PRIVATE + "\n")
-    print_facts(_facts(found, rows_per_person))
+    print_facts(_facts(found, question))
 
 
 def _question(
@@ -97,8 +105,7 @@ def _question(
     closed_ends: bool,
     minimum: str | None,
     maximum: str | None,
-    person: str | None,
-    rows_per_person: int,
+    shared: dict[str, Any],
 ) -> Question:
     """The question whose answers are to be looked for."""
     given = [among is not None, bins is not None, minimum is not None or maximum is not None]
@@ -110,33 +117,19 @@ def _question(
     if among is not None:
         answers = listed(among)
         if len(answers) == 1:
-            return Threshold(
-                1, column, equals=answers[0], person=person, rows_per_person=rows_per_person
-            )
-        return Winner(answers, column, person=person, rows_per_person=rows_per_person)
+            return Threshold(1, column, equals=answers[0], **shared)
+        return Winner(answers, column, **shared)
     if bins is not None:
-        return Quantile(
-            "1/2",
-            edges(bins),
-            column,
-            closed_ends=closed_ends,
-            person=person,
-            rows_per_person=rows_per_person,
-        )
-    return Threshold(
-        1,
-        column,
-        minimum=minimum,
-        maximum=maximum,
-        person=person,
-        rows_per_person=rows_per_person,
-    )
+        return Quantile("1/2", edges(bins), column, closed_ends=closed_ends, **shared)
+    return Threshold(1, column, minimum=minimum, maximum=maximum, **shared)
 
 
-def _facts(found: Look, limit: int) -> dict[str, str]:
+def _facts(found: Look, question: Question) -> dict[str, str]:
+    filtered = {"  left out": f"{found.left_out:,} by where"} if question.where else {}
     facts = {
         "column": f"{found.column} ({found.declared})",
         "rows": f"{found.rows:,}",
+        **filtered,
         **{f"  {name}": f"{rows:,}" for name, rows in found.matched.items()},
         "no value": f"{found.missing:,}",
         "no match": f"{sum(found.unmatched.values()):,}",
@@ -145,7 +138,7 @@ def _facts(found: Look, limit: int) -> dict[str, str]:
     if found.examples:
         shown = (f"{text!r} ({rows:,})" for text, rows in found.examples)
         facts["such as"] = ", ".join(shown)
-    people = found.people
+    people, limit = found.people, question.rows_per_person
     if people is not None:
         facts["people"] = (
             f"{people.people:,} with matching rows, {people.fewest:,} to {people.most:,} each, "

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from rainbowdp.errors import RainbowError, UnreadableTable
+from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.tables import ParquetFile, SQLTable, TextFile, must_exist
 from rainbowdp.tables.paths import FORMATS, PARQUET, STANDARD_INPUT
 
@@ -59,6 +60,20 @@ Format = Annotated[
         help=f"What the file is, if its name does not tell: {', '.join(FORMATS)}.",
         metavar="|".join(FORMATS),
         rich_help_panel=READING,
+    ),
+]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        help="Count only rows for which this holds: age > 65 and ward = 'X'.",
+        metavar="CONDITION",
+    ),
+]
+Apply = Annotated[
+    str | None,
+    typer.Option(
+        help=f"Ask about a function of the column: {', '.join(FUNCTIONS)}.",
+        metavar="|".join(FUNCTIONS),
     ),
 ]
 SqlTable = Annotated[str | None, typer.Option("--table", help="The table in the database.")]

@@ -46,8 +46,12 @@ def scope_of_a_question(question: Mapping[str, Any]) -> str:
 
     >>> scope_of_a_question({"kind": "winner", "neighbors": "substituted", "rows_per_person": 1})
     'for tables of every size, one record substituted'
+    >>> scope_of_a_question({"kind": "winner", "neighbors": "substituted", "where": "age > 65"})
+    'for tables of every size, one record substituted, counting only records where age > 65'
     """
     change = change_in_words(question)
+    if question.get("where") is not None:
+        change += f", counting only records where {question['where']}"
     if question.get("kind") != "custom":
         return f"for tables of every size, {change}"
     return (

@@ -3,6 +3,7 @@
 ===========  ======================================================
 `Winner`     which listed answer has the most records
 `Threshold`  are there at least so many matching records
+`Share`      is at least such a share of the records matching ones
 `Quantile`   which listed bin holds the quantile
 `Custom`     a user's own margins, which `refute` tries to refute
 ===========  ======================================================
@@ -20,6 +21,7 @@ from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
+from rainbowdp.questions.share import Share
 from rainbowdp.questions.threshold import Threshold
 from rainbowdp.questions.units import Unit, unit_of
 from rainbowdp.questions.winner import Winner
@@ -34,6 +36,7 @@ __all__ = [
     "Quantile",
     "Question",
     "Refutation",
+    "Share",
     "Threshold",
     "Unit",
     "Winner",
@@ -43,8 +46,9 @@ __all__ = [
     "unit_of",
 ]
 
-_KINDS: dict[str, type[Winner] | type[Threshold] | type[Quantile]] = {
+_KINDS: dict[str, type[Winner] | type[Share] | type[Threshold] | type[Quantile]] = {
     "winner": Winner,
+    "share": Share,
     "threshold": Threshold,
     "quantile": Quantile,
 }

@@ -10,8 +10,9 @@ Neighbors are always stated:
 ``"substituted"``       one record is replaced by another; the size of the table is public
 ``"added or removed"``  one record comes or goes; the size of the table is private
 
-A record that falls into no group is not counted. Under substitution a counted record may turn
-into an uncounted one and back, and the margins allow for it.
+A record that falls into no group is not counted, nor is one for which the condition ``where`` does
+not hold. Under substitution a counted record may turn into an uncounted one and back, and the
+margins allow for it.
 
 Where one person has up to k records, ``rows_per_person=k`` makes the margins ⌈λ/k⌉ and "one
 record" above means all records of one person: they make λ change by at most k, so ⌈λ/k⌉ by at
@@ -27,67 +28,17 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, SupportsIndex, TypeAlias, runtime_checkable
+from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
 import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.ends import End, GivenEnd, Kind, end, kind_of, shown
+from rainbowdp.questions.functions import checked_function
+from rainbowdp.questions.groups import Between as Between
+from rainbowdp.questions.groups import Equals as Equals
+from rainbowdp.questions.groups import Group as Group
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
-
-
-@dataclass(frozen=True)
-class Equals:
-    """A record belongs to the group when its value is the one that this text spells.
-
-    >>> str(Equals("red"))
-    "is 'red'"
-    """
-
-    value: str
-
-    def __str__(self) -> str:
-        return f"is {self.value!r}"
-
-
-@dataclass(frozen=True, init=False)
-class Between:
-    """A record belongs to the group when low ≤ value < high, or ≤ high where it is ``closed``.
-
-    Both ends are numbers, or both are dates or times; one that is ``None`` is open.
-
-    >>> str(Between(0, 10)), str(Between(None, 10, closed=True)), str(Between(50, None))
-    ('[0, 10)', '≤ 10', '≥ 50')
-    >>> str(Between("2024-01-01", "2024-07-01T12:00"))
-    '[2024-01-01, 2024-07-01 12:00)'
-    """
-
-    low: End | None
-    high: End | None
-    closed: bool = False
-
-    def __init__(self, low: GivenEnd | None, high: GivenEnd | None, closed: bool = False) -> None:
-        ends = [None if given is None else end(given, "an end") for given in (low, high)]
-        kind_of(*ends)
-        for name, value in zip(("low", "high", "closed"), (*ends, closed), strict=True):
-            object.__setattr__(self, name, value)
-
-    @property
-    def kind(self) -> Kind:
-        """What the ends are."""
-        return kind_of(self.low, self.high)
-
-    def __str__(self) -> str:
-        if self.low is None:
-            if self.high is None:
-                return "any number"
-            return f"{'≤' if self.closed else '<'} {shown(self.high)}"
-        if self.high is None:
-            return f"≥ {shown(self.low)}"
-        return f"[{shown(self.low)}, {shown(self.high)}{']' if self.closed else ')'}"
-
-
-Group: TypeAlias = tuple[str, Equals | Between]
+from rainbowdp.questions.where import canonical
 
 
 @runtime_checkable
@@ -107,8 +58,16 @@ class Question(Protocol):
         """The column that holds the values, or ``None`` if counts are given."""
 
     @property
+    def apply(self) -> str | None:
+        """The function of the column's values that is asked about, if not they themselves."""
+
+    @property
     def groups(self) -> tuple[Group, ...]:
         """Which records each count counts; no record belongs to two of them."""
+
+    @property
+    def where(self) -> str | None:
+        """The condition that a record must meet to be counted, as canonical text, if any."""
 
     @property
     def person(self) -> str | None:
@@ -135,6 +94,8 @@ class CountQuestion(ABC):
 
     answers: tuple[str, ...]
     column: str | None
+    apply: str | None
+    where: str | None
     neighbors: Neighbors
     person: str | None
     rows_per_person: int
@@ -153,10 +114,14 @@ class CountQuestion(ABC):
         person: str | None,
         rows_per_person: int,
         person_rule: str,
+        where: str | None = None,
+        apply: str | None = None,
     ) -> None:
         self._set(
             answers=checked_answers(answers),
             column=checked_column(column, "column"),
+            apply=checked_function(apply, column),
+            where=checked_where(where, column),
             neighbors=one_of(Neighbors, neighbors, "neighbors"),
             **checked_person(person, rows_per_person, person_rule),
         )
@@ -189,6 +154,8 @@ class CountQuestion(ABC):
         return {
             **self._parameters(),
             "column": self.column,
+            "apply": self.apply,
+            "where": self.where,
             "neighbors": str(self.neighbors),
             "person": self.person,
             "rows_per_person": self.rows_per_person,
@@ -196,16 +163,16 @@ class CountQuestion(ABC):
         }
 
 
-def checked_answers(answers: Iterable[str]) -> tuple[str, ...]:
+def checked_answers(answers: Iterable[str], least: int = 2) -> tuple[str, ...]:
     """The answers as a tuple: at least two different texts, none of them empty."""
-    rule = "answers must be a list of at least two different texts"
+    rule = f"answers must be a list of at least {'two different texts' if least > 1 else 'a text'}"
     if isinstance(answers, str) or not isinstance(answers, Iterable):
         raise InvalidQuestion(f"{rule}, got {answers!r}")
     listed = tuple(answers)
     for answer in listed:
         if not isinstance(answer, str) or not answer:
             raise InvalidQuestion(f"{rule}, got {answer!r} among them")
-    if len(listed) < 2:
+    if len(listed) < least:
         raise InvalidQuestion(f"{rule}, got {list(listed)!r}")
     seen: set[str] = set()
     for answer in listed:
@@ -220,6 +187,16 @@ def checked_column(column: str | None, what: str) -> str | None:
     if column is not None and (not isinstance(column, str) or not column):
         raise InvalidQuestion(f"{what} must be the name of a column, got {what}={column!r}")
     return column
+
+
+def checked_where(where: str | None, column: str | None) -> str | None:
+    """The canonical text of a condition on the records of a table, or ``None``."""
+    if where is not None and column is None:
+        raise InvalidQuestion(
+            "where needs a question that names a column of a table, got one without: counts that "
+            "you give are of the records that you chose"
+        )
+    return canonical(where)
 
 
 def checked_person(person: str | None, rows_per_person: int, person_rule: str) -> dict[str, Any]:

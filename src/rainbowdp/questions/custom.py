@@ -10,14 +10,16 @@ from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import (
     Between,
     Equals,
-    Group,
     checked_answers,
     checked_column,
     checked_counts,
     checked_person,
+    checked_where,
     whole,
 )
 from rainbowdp.questions.ends import described, kind_of, less
+from rainbowdp.questions.functions import check_applied, checked_function
+from rainbowdp.questions.groups import ValueGroup
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 
@@ -52,6 +54,10 @@ class Custom:
         How many records of one person count.
     person_rule
         Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+    where
+        A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
+    apply
+        A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
 
     Raises
     ------
@@ -75,10 +81,12 @@ class Custom:
     neighbors: Neighbors
     name: str
     column: str | None
-    groups: tuple[Group, ...]
+    groups: tuple[ValueGroup, ...]
     person: str | None
     rows_per_person: int
     person_rule: PersonRule
+    where: str | None
+    apply: str | None
 
     def __init__(
         self,
@@ -88,10 +96,12 @@ class Custom:
         neighbors: str,
         name: str,
         column: str | None = None,
-        groups: Iterable[Group] = (),
+        groups: Iterable[ValueGroup] = (),
         person: str | None = None,
         rows_per_person: int = 1,
         person_rule: str = PersonRule.SAMPLE,
+        where: str | None = None,
+        apply: str | None = None,
     ) -> None:
         if not callable(function):
             raise InvalidQuestion(f"function must be a function of a dataset, got {function!r}")
@@ -106,9 +116,12 @@ class Custom:
             "name": name,
             "column": checked_column(column, "column"),
             "groups": _checked_groups(groups),
+            "where": checked_where(where, column),
+            "apply": checked_function(apply, column),
             **checked_person(person, rows_per_person, person_rule),
         }.items():
             object.__setattr__(self, key, value)
+        check_applied(self.apply, self.groups)
 
     def margins(self, dataset: Any, /) -> dict[str, int]:
         """The function's margins, checked, and divided by the number of records of a person.
@@ -168,6 +181,8 @@ class Custom:
             "groups": [[name, _described(rule)] for name, rule in self.groups],
             "answers": list(self.answers),
             "column": self.column,
+            "apply": self.apply,
+            "where": self.where,
             "neighbors": str(self.neighbors),
             "person": self.person,
             "rows_per_person": self.rows_per_person,
@@ -181,7 +196,7 @@ def _described(rule: Equals | Between) -> dict[str, Any]:
     return {"low": described(rule.low), "high": described(rule.high), "closed": rule.closed}
 
 
-def _checked_groups(groups: Iterable[Group]) -> tuple[Group, ...]:
+def _checked_groups(groups: Iterable[ValueGroup]) -> tuple[ValueGroup, ...]:
     """Named groups of one kind, no two of which share a record."""
     try:
         listed = tuple((name, rule) for name, rule in groups)

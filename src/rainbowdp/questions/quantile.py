@@ -13,6 +13,7 @@ from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import Between, CountQuestion, Group, checked_counts
 from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less
+from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.relations import Neighbors, PersonRule
 
 Bin: TypeAlias = tuple[End | None, End | None]
@@ -52,6 +53,10 @@ class Quantile(CountQuestion):
     person_rule
         Which of them: a random ``"sample"``, or ``"one vote"`` a person, the bin of that person's
         median.
+    where
+        A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
+    apply
+        A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
 
     Raises
     ------
@@ -83,6 +88,8 @@ class Quantile(CountQuestion):
         person: str | None = None,
         rows_per_person: int = 1,
         person_rule: str = PersonRule.SAMPLE,
+        where: str | None = None,
+        apply: str | None = None,
     ) -> None:
         share = exact(q, "q", InvalidQuestion)
         if not 0 < share < 1:
@@ -90,8 +97,11 @@ class Quantile(CountQuestion):
         checked = _checked_bins(bins, closed_ends)
         closed = checked[0][0] is not None or checked[-1][1] is not None
         names = [str(rule) for rule in _ranges(checked)]
-        self._set_shared(names, column, neighbors, person, rows_per_person, person_rule)
+        self._set_shared(
+            names, column, neighbors, person, rows_per_person, person_rule, where, apply
+        )
         self._set(q=share, bins=checked, closed_ends=closed)
+        check_applied(self.apply, self.groups)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

@@ -9,13 +9,15 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from rainbowdp.questions.base import CountQuestion, Equals, Group
+from rainbowdp.questions.base import CountQuestion, checked_answers
+from rainbowdp.questions.functions import check_applied
+from rainbowdp.questions.groups import Equals, Group, NoValue, OtherValue
 from rainbowdp.questions.relations import Neighbors, PersonRule, Ties, one_of
 
 
 @dataclass(frozen=True, init=False)
 class Winner(CountQuestion):
-    """Which of the listed answers has the most records; ties go to the answer listed first.
+    """Which of the listed answers has the most records, the mode; ties go to the first listed.
 
     The margin of an answer is the least number of records that must change before it wins. Its
     closed forms, for both neighbor relations, are proved in ``docs/theory.md`` (The margins of a
@@ -27,6 +29,9 @@ class Winner(CountQuestion):
         At least two different texts.
     column
         The column with the votes; None if counts are given.
+    other, missing
+        Names of two more answers, the last ones: for records with a value that is not listed, and
+        for those without a value. Without a name such records are not counted.
     ties
         ``"first listed"``, or ``"any leader"`` if every answer that leads is right. That matters
         where mechanisms are compared and margin tables made; margins are those of the first listed.
@@ -38,6 +43,10 @@ class Winner(CountQuestion):
         How many records of one person count.
     person_rule
         Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+    where
+        A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
+    apply
+        A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
 
     Raises
     ------
@@ -52,34 +61,63 @@ class Winner(CountQuestion):
     """
 
     ties: Ties
+    other: str | None
+    missing: str | None
 
     def __init__(
         self,
         answers: Iterable[str],
         column: str | None = None,
         *,
+        other: str | None = None,
+        missing: str | None = None,
         ties: str = Ties.FIRST_LISTED,
         neighbors: str = Neighbors.SUBSTITUTED,
         person: str | None = None,
         rows_per_person: int = 1,
         person_rule: str = PersonRule.SAMPLE,
+        where: str | None = None,
+        apply: str | None = None,
     ) -> None:
-        self._set_shared(answers, column, neighbors, person, rows_per_person, person_rule)
-        self._set(ties=one_of(Ties, ties, "ties"))
+        every = _with_rest(answers, other, missing)
+        self._set_shared(
+            every, column, neighbors, person, rows_per_person, person_rule, where, apply
+        )
+        self._set(ties=one_of(Ties, ties, "ties"), other=other, missing=missing)
+        check_applied(self.apply, self.groups)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """One group for each answer: the records whose value is that answer."""
-        return tuple((answer, Equals(answer)) for answer in self.answers)
+        """One group for each answer: the records whose value is that answer, another or none."""
+        rest: dict[str | None, OtherValue | NoValue] = {
+            self.other: OtherValue(),
+            self.missing: NoValue(),
+        }
+        return tuple((answer, rest.get(answer, Equals(answer))) for answer in self.answers)
 
     def _parameters(self) -> dict[str, Any]:
-        return {"kind": "winner", "answers": list(self.answers), "ties": str(self.ties)}
+        return {
+            "kind": "winner",
+            "answers": list(self.answers),
+            "other": self.other,
+            "missing": self.missing,
+            "ties": str(self.ties),
+        }
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
         rule = _substituted if self.neighbors == Neighbors.SUBSTITUTED else _added_or_removed
         distances = rule(counts)
         distances[counts.index(max(counts))] = 0
         return distances
+
+
+def _with_rest(answers: Iterable[str], other: str | None, missing: str | None) -> tuple[str, ...]:
+    """The listed answers and then those for all other values and for none."""
+    listed = checked_answers(answers, least=1 if other or missing else 2)
+    rest = tuple(name for name in (other, missing) if name is not None)
+    if rest and listed[-len(rest) :] == rest:
+        listed = listed[: -len(rest)]
+    return (*listed, *rest)
 
 
 def _substituted(counts: Sequence[int]) -> list[int]:

@@ -19,6 +19,9 @@ Nothing else than counts leaves the engine that counts. The rules, the same for 
   the file's encoding has no value. Only a trusted ``TextFile`` has fields that span lines.
 * The declared type of the column says how the question's texts and ends are read, never what is in
   it; ``values.py`` has the rules. A question that no value of the type can match is refused.
+* Only records for which the question's condition is true are counted. A test in it is unknown where
+  a record has no value that the declared type allows, and NaN is none; so is what depends on it.
+  The condition comes before any limit per person.
 * A range needs numbers, dates or times. In a text file, texts that spell one are that. Infinity
   lies in a range that is open on its side.
 * With a ``person`` column the ``person_rule`` keeps a random sample of ``rows_per_person`` of each

@@ -10,26 +10,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
 from rainbowdp.questions import Question
+from rainbowdp.questions.conditions import Condition, Missing, Test, folded, tests
+from rainbowdp.questions.functions import FIELDS, LETTERS, lowered
 from rainbowdp.tables.arrow_stream import TextStream, batches_of
+from rainbowdp.tables.asked import Asked, Rest, condition, rest_of
 from rainbowdp.tables.declared import MYSQL, Declared, Read, declared
 from rainbowdp.tables.duck import DIALECT, plainly
+from rainbowdp.tables.fields import applied, field
+from rainbowdp.tables.filters import tested
+from rainbowdp.tables.held import Ticks
 from rainbowdp.tables.identities import spelled
 from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.looking import looked
 from rainbowdp.tables.named import NamedTable, shielded
-from rainbowdp.tables.objects import NONE, placing
+from rainbowdp.tables.objects import NONE, UNKNOWN, placing
 from rainbowdp.tables.people import no_identity
 from rainbowdp.tables.prepared import Found, Prepared, Work
 from rainbowdp.tables.query import Source
-from rainbowdp.tables.values import check_columns, matches, not_countable
+from rainbowdp.tables.values import Matches, check_columns, matches, not_countable
 
 if TYPE_CHECKING:
     import duckdb
     import sqlalchemy as sa
+
+Number: TypeAlias = Callable[[Any], int]  # from what a driver gives to the number of its group
+Truth: TypeAlias = Callable[[Sequence[Any]], bool | None]  # of a row
 
 _HOPELESS = 1 << 20  # rows on end at which a driver fails: it does not go on at all
 _KEPT, _BATCHED = "rainbowdp_kept", "rainbowdp_batch"
@@ -52,11 +61,15 @@ _PACKAGES = {  # what to install, by the name of a missing module or dialect
 
 
 class Row(NamedTuple):
-    """What is kept of a record: the number of its group, its value as text, whose it is."""
+    """What is kept of a record: the number of its group, its value as text, whose it is.
+
+    ``meets`` is there if the record meets the question's condition.
+    """
 
     number: bytes | None
     shown: bytes | None
     person: bytes | None
+    meets: bytes | None = b"1"
 
 
 def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
@@ -136,26 +149,133 @@ def _work(
     types = _types(connection, name, place)
     check_columns(question, list(types))
     assert question.column is not None
-    column = declared(types[question.column], dialect)
-    if column is None or column.held is None:
-        raise not_countable(question, _word(types[question.column]))
-    found = matches(question, column.held, column.name)
+    column = _declared(question, types[question.column], dialect)
+    assert column.held is not None
+    held = applied(question, column.held, column.name)
+    number = _resting(
+        _numbering(question, column, matches(question, held, column.name)), rest_of(question)
+    )
+    filtered = condition(question)
+    needed = {question.column: column}
+    meets = None
+    if filtered is not None:
+        for test in tests(filtered):
+            needed.setdefault(test.column, _declared(test, types[test.column], dialect))
+        meets = _meeting(filtered, needed)
     person = None
     if question.person is not None:
         person = _person(question.person, types[question.person], dialect)
-    wanted = {question.column: column}
-    if question.person is not None and person is not None:
-        wanted.setdefault(question.person, person)
-    record = _recording(column.read, placing(found), None if person is None else person.read, work)
+        needed.setdefault(question.person, person)
+    places = list(needed)
+    whose = None if person is None else (places.index(str(question.person)), person.read)
+    record = _recording(number, meets, whose, work, rest_of(question).missing)
     with private_folder() as folder, locked_connection(folder) as kept:
-        kept.execute(f"CREATE TEMP TABLE {_KEPT} (number INTEGER, shown VARCHAR, person VARCHAR)")
-        _take(connection, name, wanted, lambda rows: _keep(kept, filter(None, map(record, rows))))
-        source = Source(_KEPT, "number", "shown", None, None if person is None else "person")
+        kept.execute(
+            f"CREATE TEMP TABLE {_KEPT} "
+            "(number INTEGER, shown VARCHAR, person VARCHAR, meets VARCHAR)"
+        )
+        _take(connection, name, needed, lambda rows: _keep(kept, filter(None, map(record, rows))))
+        source = Source(
+            _KEPT,
+            "number",
+            "shown",
+            None,
+            None if person is None else "person",
+            None,
+            None if meets is None else lambda _: "(meets IS NOT NULL)",
+        )
         groups = {number: number for number in range(len(question.groups))}
         run = plainly(kept)
         return work(
-            Prepared(question, column.name, source, groups, DIALECT, lambda make: run(make(str)))
+            Prepared(
+                question,
+                column.name,
+                source,
+                groups,
+                DIALECT,
+                lambda make: run(make(lambda _, value: str(value))),
+                Rest(),  # every row that counts has its number
+            )
         )
+
+
+def _declared(asked: Asked, type_: sa.types.TypeEngine[Any], dialect: str) -> Declared:
+    """What a column that is asked about holds."""
+    found = declared(type_, dialect)
+    if found is None or found.held is None:
+        raise not_countable(asked, _word(type_))
+    return found
+
+
+def _numbering(asked: Asked, column: Declared, found: Matches) -> Number:
+    """The function from what a driver gives to the number of its group, or what it is without."""
+    place, function, held = placing(found), asked.apply, column.held
+
+    def number(given: Any) -> int:
+        plain = _plain(column.read, given)
+        if plain is not None and function in LETTERS:
+            plain = lowered(plain)
+        elif plain is not None and function in FIELDS and isinstance(held, Ticks):
+            plain = field(function, plain, held)
+        return UNKNOWN if plain is None else place(plain)
+
+    return number
+
+
+def _resting(number: Number, rest: Rest) -> Number:
+    """The same, with the groups of all that match nothing listed."""
+    places = {
+        NONE: NONE if rest.other is None else rest.other,
+        UNKNOWN: UNKNOWN if rest.missing is None else rest.missing,
+    }
+
+    def rested(given: Any) -> int:
+        found = number(given)
+        return places.get(found, found)
+
+    return rested
+
+
+def _meeting(
+    filtered: Condition, columns: dict[str, Declared]
+) -> Callable[[Sequence[Any]], bool | None]:
+    """The function from a row to whether it meets a condition; ``None`` if that is unknown."""
+    places = {name: place for place, name in enumerate(columns)}
+
+    def testing(test: Test) -> Truth:
+        column, place = columns[test.column], places[test.column]
+        assert column.held is not None
+        number = _numbering(test, column, tested(test, column.held, column.name))
+
+        def truth(row: Sequence[Any]) -> bool | None:
+            found = number(row[place])
+            if isinstance(test, Missing):
+                return found == UNKNOWN
+            return None if found == UNKNOWN else found != NONE
+
+        return truth
+
+    return folded(filtered, testing, _opposite, partial(_joined, False), partial(_joined, True))
+
+
+def _opposite(part: Truth) -> Truth:
+    def truth(row: Sequence[Any]) -> bool | None:
+        found = part(row)
+        return None if found is None else not found
+
+    return truth
+
+
+def _joined(decides: bool, parts: list[Truth]) -> Truth:
+    """What one part decides, or else no part leaves unknown."""
+
+    def truth(row: Sequence[Any]) -> bool | None:
+        found = [part(row) for part in parts]
+        if decides in found:
+            return decides
+        return None if None in found else not decides
+
+    return truth
 
 
 def _types(
@@ -239,7 +359,11 @@ def _rows(cursor: Any, errors: Any) -> Iterator[Sequence[Any] | None]:
 
 
 def _recording(
-    read: Read, place: Callable[[Any], int], whose: Read | None, work: Work[Any]
+    number_of: Number,
+    meets: Truth | None,
+    whose: tuple[int, Read] | None,
+    work: Work[Any],
+    missing: int | None,
 ) -> Callable[[Sequence[Any] | None], Row | None]:
     """The function from a row to what is kept of it; ``None`` if it does not count.
 
@@ -248,18 +372,23 @@ def _recording(
     looking = work is looked
 
     def record(row: Sequence[Any] | None) -> Row | None:
-        if row is None:
-            return Row(None, None, None) if looking else None
-        plain = _plain(read, row[0])
-        number = NONE if plain is None else place(plain)
-        person = None if whose is None else _identity(_plain(whose, row[-1]))
+        if row is None:  # it has no value in any column
+            alone = meets is None and whose is None
+            rested = b"%d" % missing if alone and missing is not None else None
+            kept = looking or rested is not None
+            return Row(rested, None, None, None if meets else b"1") if kept else None
+        left_out = meets is not None and meets(row) is not True
+        if left_out:
+            return Row(None, None, None, None) if looking else None
+        number = number_of(row[0])
+        person = None if whose is None else _identity(_plain(whose[1], row[whose[0]]))
         if looking:
             shown = None if row[0] is None else str(row[0]).encode("utf-8", "replace")
-        elif number == NONE or (whose is not None and person is None):
+        elif number < 0 or (whose is not None and person is None):
             return None
         else:
             shown = None
-        return Row(None if number == NONE else b"%d" % number, shown, person)
+        return Row(None if number < 0 else b"%d" % number, shown, person)
 
     return record
 
@@ -282,7 +411,7 @@ def _keep(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row]) -> None:
         with closing(TextStream(Row._fields, partial(iter, [batch]))) as stream:
             connection.register(_BATCHED, stream)
             connection.execute(
-                f"INSERT INTO {_KEPT} SELECT CAST(number AS INTEGER), shown, person "  # noqa: S608
+                f"INSERT INTO {_KEPT} SELECT CAST(number AS INTEGER), shown, person, meets "  # noqa: S608
                 f"FROM {_BATCHED}"
             )
             connection.unregister(_BATCHED)

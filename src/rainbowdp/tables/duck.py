@@ -6,16 +6,21 @@ has no windows for Arrow, and beside NumPy makes DuckDB complain of leaks when P
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Between, Question
+from rainbowdp.questions import Question
+from rainbowdp.questions.conditions import Sort, Test
 from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
+from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
 from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.asked import Asked, Rest, condition, rest_of, sort, wanted
+from rainbowdp.tables.fields import DAY_IN_MICROSECONDS, FIRST_DAY, LAST_DAY, applied
+from rainbowdp.tables.filters import Compared, in_sql, tested
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
 from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.people import no_identity
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = Sequence[tuple[Any, ...]]
 Run: TypeAlias = Callable[[str], Rows]
+Spelling: TypeAlias = Callable[[str], str]  # from a column's SQL to that of texts with a point
 
 _LOOKED_AT = 4_000  # rows whose different values decide between two queries
 _FEW = 3_980  # more, and nearly every row has a value of its own
@@ -40,6 +46,12 @@ _COARSE = {"s": 1_000_000, "ms": 1000}  # microseconds
 _FIRST = datetime(1677, 9, 21, 0, 12, 43, 145_225)  # of 64 bits of nanoseconds
 _LAST = datetime(2262, 4, 11, 23, 47, 16, 854_775)
 _VIEW = "rainbowdp_counted"
+_BYTES = "BLOB"
+# ``lower`` knows letters beyond A to Z; where there are none it is many times quicker.
+_LOWER = (
+    "CASE WHEN strlen({0}) = length({0}) THEN lower({0}) "
+    f"ELSE translate({{0}}, '{CAPITALS}', '{SMALL}') END"
+)
 # Not isnan: DuckDB takes it for false by Parquet statistics, which leave NaN out (issue 25521).
 _NUMBER = "(isfinite({0}) OR isinf({0}))"
 
@@ -62,7 +74,7 @@ def in_relation(relation: duckdb.DuckDBPyRelation, question: Question, work: Wor
         found = relation.query(_VIEW, sql)
         return [] if found is None else found.fetchall()
 
-    return in_duckdb(_VIEW, types, question, run, work)
+    return in_duckdb(_VIEW, types, question, run, work, collated=True)
 
 
 def in_arrow(table: Any, question: Question, work: Work[Found]) -> Found:
@@ -70,8 +82,10 @@ def in_arrow(table: Any, question: Question, work: Work[Found]) -> Found:
     names = table.schema.names
     check_columns(question, names)
     if hasattr(table, "select"):  # DuckDB renames columns of one name, perhaps to a wanted one
-        wanted = {names.index(name) for name in (question.column, question.person) if name}
-        table = _in_microseconds(table.select(sorted(wanted)), question)
+        named = wanted(question)
+        table = table.select(sorted(map(names.index, named)))
+        for name in named:
+            table = _in_microseconds(table, name)
     with private_folder() as folder, locked_connection(folder) as connection:
         connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
@@ -88,31 +102,30 @@ def check_names(question: Question, names: Sequence[str]) -> None:
     check_columns(question, names)
     folded = [name.casefold() for name in names]
     repeated = tuple({name for name in folded if folded.count(name) > 1})
-    for name in (question.column, question.person):
-        if name is not None and repeated and name.casefold().startswith(repeated):
+    for name in wanted(question):
+        if repeated and name.casefold().startswith(repeated):
             raise UnreadableTable(
                 f"DuckDB cannot tell column {name!r} from others whose names are the same or "
                 "differ in capitals: rename them"
             )
 
 
-def _in_microseconds(table: Any, question: Question) -> Any:
-    """The table with its coarser times with a zone in microseconds, null where too far away.
+def _in_microseconds(table: Any, column: str) -> Any:
+    """The table with coarser times with a zone of a column in microseconds, null if too far away.
 
     DuckDB would turn them into these itself, and fail at one that is too far away.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    type_ = table.schema.field(question.column).type
+    type_ = table.schema.field(column).type
     if not pa.types.is_timestamp(type_) or type_.tz is None or type_.unit not in _COARSE:
         return table
     rate = _COARSE[type_.unit]
-    ticks, most = table.column(question.column).cast(pa.int64()), (1 << 63) // rate - 1
+    ticks, most = table.column(column).cast(pa.int64()), (1 << 63) // rate - 1
     near = pc.and_(pc.greater_equal(ticks, -most), pc.less_equal(ticks, most))
     finer = pc.multiply(pc.if_else(near, ticks, None), rate).cast(pa.timestamp("us", type_.tz))
-    place = table.schema.get_field_index(question.column)
-    return table.set_column(place, question.column, finer)
+    return table.set_column(table.schema.get_field_index(column), column, finer)
 
 
 def in_duckdb(
@@ -123,31 +136,42 @@ def in_duckdb(
     work: Work[Found],
     *,
     look: Run | None = None,
-    texts: bool = False,
+    spelling: Spelling | None = None,
     ours: bool = False,
+    collated: bool = False,
 ) -> Found:
     """Do the work in a table given as SQL.
 
-    ``look`` runs a first, short query that chooses the quicker way; ``texts`` says that the
-    table is a text file, where a range reads texts as numbers; ``ours`` that the connection is
-    our own, where no statistics mislead about NaN.
+    ``look`` runs a first, short query that chooses the quicker way; ``spelling`` says that the
+    table is a text file, and turns a column's texts into ones that spell numbers with a point;
+    ``ours`` says that the connection is our own, where no statistics mislead about NaN, so that it
+    lies in no range, and ``collated`` that texts of the table may have a collation.
     """
+    texts = spelling is not None
     check_columns(question, list(types), public=not texts)
     assert question.column is not None
     column, declared = quoted(question.column, '"'), types[question.column]
     person = None if question.person is None else _person(question.person, types[question.person])
-    read = _spelled(question) if texts else None
-    read = _read(declared, question) if read is None else read
     type_ = "text file" if texts else declared
+    read = _reading(question, declared, spelling)
+    rest = rest_of(question)
+    may_be_nan = read is not None and isinstance(read.held, Real) and (not ours or rest != Rest())
+    spelled_out = spelling is not None and read is not None and isinstance(read.held, Real)
     source = Source(
         table,
         column if read is None else read.sql.format(column),
-        f"CAST({column} AS VARCHAR)",
-        _NUMBER if read is not None and isinstance(read.held, Real) and not ours else None,
+        f"CAST({spelling(column) if spelling and spelled_out else column} AS VARCHAR)",
+        _NUMBER if may_be_nan else None,
         person,
+        None if read is None else read.type_,
+        in_sql(
+            condition(question),
+            lambda test: _compared(test, types[test.column], spelling, ours, collated),
+        ),
     )
-    found: Matches = {} if read is None else matches(question, read.held, type_)
-    literal = partial(_literal, None if read is None else read.type_)
+    found: Matches = {}
+    if read is not None:
+        found = matches(question, applied(question, read.held, type_), type_)
     return work(
         Prepared(
             question,
@@ -155,10 +179,28 @@ def in_duckdb(
             source,
             found,
             DIALECT,
-            lambda make: run(make(literal)),
+            lambda make: run(make(_literal)),
+            rest,
             lambda: look is not None and len(found) > 1 and _has_few(source, look),
         )
     )
+
+
+def _compared(
+    test: Test, declared: str, spelling: Spelling | None, ours: bool, collated: bool
+) -> Compared:
+    """What a test looks at; NaN, which is larger than any number here, is no value."""
+    column, read = quoted(test.column, '"'), _reading(test, declared, spelling)
+    if read is None:
+        return Compared("CAST(NULL AS VARCHAR)", None, {})
+    found = tested(test, read.held, declared if spelling is None else "text file")
+    value = read.sql.format(column)
+    if isinstance(read.held, Real):
+        largest = f"{{0}} <= {_literal('DOUBLE', math.inf)}"
+        return Compared(value, read.type_, found, (largest if ours else _NUMBER).format(value))
+    if collated and declared == "VARCHAR":  # where other texts may be equal
+        return Compared(f"encode({value})", _BYTES, found)
+    return Compared(value, read.type_, found)
 
 
 def _person(name: str, type_: str) -> str:
@@ -180,32 +222,67 @@ def _person(name: str, type_: str) -> str:
 
 
 class _Read(NamedTuple):
-    """What a column holds, how to read it, and the type of values to compare with."""
+    """What a column holds, how to read it, and the type of values to compare with.
+
+    The reading is that of the function which is asked about; ``held`` is what it is applied to.
+    """
 
     held: Held
-    sql: str = "{}"
+    sql: str = "{0}"
     type_: str | None = None
 
 
-def _spelled(question: Question) -> _Read | None:
-    """How a range reads a column of a text file; a text that spells no such thing is null.
+def _reading(asked: Asked, declared: str, spelling: Spelling | None) -> _Read | None:
+    """How to read a column; ``None`` if it is the type of no values."""
+    read = _read(declared, asked) if spelling is None else _spelled(asked, spelling)
+    if read is None or asked.apply is None:
+        return read
+    applied(asked, read.held, declared if spelling is None else "text file")  # or raise
+    if asked.apply in LETTERS:
+        return read._replace(sql=_LOWER.format(read.sql))
+    if asked.apply not in FIELDS:
+        return read
+    time = read.sql
+    if read.held.measured == Kind.INSTANTS:
+        time = _in_utc(time if declared == _WITH_ZONE else f"TRY_CAST({time} AS {_WITH_ZONE})")
+    years = f"year({time}) BETWEEN 1 AND 9999"
+    return _Read(read.held, f"CASE WHEN {years} THEN {asked.apply}({time}) END", "BIGINT")
+
+
+def _in_utc(instant: str) -> str:
+    """The time in UTC at an instant of the years 1 to 9999, whatever the session's zone is."""
+    ticks, (first, last) = f"epoch_us({instant})", (FIRST_DAY, LAST_DAY + 1)
+    first, last = first * DAY_IN_MICROSECONDS, last * DAY_IN_MICROSECONDS - 1
+    return f"CASE WHEN {ticks} BETWEEN {first} AND {last} THEN make_timestamp({ticks}) END"
+
+
+def _spelled(asked: Asked, spelling: Spelling) -> _Read:
+    """How a column of a text file is read; a text that does not spell what is asked for is null.
 
     ``trim`` keeps DuckDB from reading the file as numbers, failing at a text.
     """
-    rule = question.groups[0][1]
-    if not isinstance(rule, Between):
-        return None
-    if rule.kind == Kind.NUMBERS:
-        return _Read(Real(64), "TRY_CAST(trim({}) AS DOUBLE)", "DOUBLE")
-    texts, type_ = (
-        (WITH_ZONE, _WITH_ZONE) if rule.kind == Kind.INSTANTS else (WITHOUT_ZONE, "TIMESTAMP")
+    kind = sort(asked)
+    if kind == Sort.TEXTS:
+        return _Read(TEXT)
+    if kind == Sort.NUMBERS:
+        return _Read(Real(64), f"TRY_CAST(trim({spelling('{0}')}) AS DOUBLE)", "DOUBLE")
+    without, within = (
+        f"CASE WHEN regexp_full_match(trim({{0}}), {_pattern(texts)}) "
+        f"THEN TRY_CAST(trim({{0}}) AS {type_}) END"
+        for texts, type_ in ((WITHOUT_ZONE, "TIMESTAMP"), (WITH_ZONE, _WITH_ZONE))
     )
-    pattern = quoted(texts, "'").replace("{", "{{").replace("}", "}}")
-    text, test = "trim({0})", f"regexp_full_match(trim({{0}}), {pattern})"
-    return _Read(Times(rule.kind), f"CASE WHEN {test} THEN TRY_CAST({text} AS {type_}) END", type_)
+    if asked.apply in FIELDS:  # of times of either kind
+        return _Read(Times(Kind.TIMES), f"coalesce({without}, {_in_utc(within)})", "TIMESTAMP")
+    if kind == Sort.INSTANTS:
+        return _Read(Times(Kind.INSTANTS), within, _WITH_ZONE)
+    return _Read(Times(Kind.TIMES), without, "TIMESTAMP")
 
 
-def _read(type_: str, question: Question) -> _Read | None:
+def _pattern(texts: str) -> str:
+    return quoted(texts, "'").replace("{", "{{").replace("}", "}}")
+
+
+def _read(type_: str, asked: Asked) -> _Read | None:
     """How to read a column of a type; ``None`` if it is the type of no values."""
     if (bits := _INTEGERS.get(type_.removeprefix("U"))) is not None:
         return _Read(integers(bits, signed=not type_.startswith("U")), type_=type_)
@@ -213,7 +290,7 @@ def _read(type_: str, question: Question) -> _Read | None:
         digits, scale = map(int, type_.removeprefix("DECIMAL(").removesuffix(")").split(","))
         return _Read(Fixed(digits, scale), type_=type_)
     if type_ in _FLOATS:
-        return _Read(Real(64 if type_ == "DOUBLE" else 32), "CAST({} AS DOUBLE)", "DOUBLE")
+        return _Read(Real(64 if type_ == "DOUBLE" else 32), "CAST({0} AS DOUBLE)", "DOUBLE")
     if type_ == "BOOLEAN":
         return _Read(TRUTHS)
     if type_ == "DATE":
@@ -221,22 +298,23 @@ def _read(type_: str, question: Question) -> _Read | None:
     if type_ in ("TIMESTAMP", _WITH_ZONE):
         return _Read(Times(Kind.TIMES if type_ == "TIMESTAMP" else Kind.INSTANTS), type_=type_)
     if type_ in ("TIMESTAMP_S", "TIMESTAMP_MS"):  # some are too far away for microseconds
-        return _Read(Times(Kind.TIMES), "TRY_CAST({} AS TIMESTAMP)", "TIMESTAMP")
+        return _Read(Times(Kind.TIMES), "TRY_CAST({0} AS TIMESTAMP)", "TIMESTAMP")
     if type_ in _NANOSECONDS:
         return _Read(Times(_NANOSECONDS[type_], _FIRST, _LAST), type_=type_)
     if type_ == "VARCHAR":
         return _Read(TEXT)
     if type_ == "UUID" or type_.startswith("ENUM"):
-        return _Read(TEXT, "CAST({} AS VARCHAR)")
+        return _Read(TEXT, "CAST({0} AS VARCHAR)")
     if type_ == '"NULL"':
         return None
-    raise not_countable(question, type_)
+    raise not_countable(asked, type_)
 
 
 def _literal(type_: str | None, value: Any) -> str:
     """A value in DuckDB's SQL, of the type to compare with if it does not say it itself."""
     if isinstance(value, str):
-        return quoted(value, "'")
+        text = quoted(value, "'")
+        return f"encode({text})" if type_ == _BYTES else text
     if type_ is None:
         return str(value)  # True and False
     return f"CAST('{spelled(value)}' AS {type_})"
@@ -244,7 +322,7 @@ def _literal(type_: str | None, value: Any) -> str:
 
 def _has_few(source: Source, run: Run) -> bool:
     """Whether the first rows do not each have a value of their own."""
-    first = f"{source.rows()} LIMIT {_LOOKED_AT}"
+    first = f"{source.rows(_literal)} LIMIT {_LOOKED_AT}"
     ((different,),) = run(f"SELECT count(DISTINCT value) FROM ({first}) AS first")  # noqa: S608
     return bool(different <= _FEW)
 

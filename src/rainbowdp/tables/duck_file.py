@@ -60,4 +60,5 @@ def _work(
     )
     types = {name: type_ for name, type_, *_ in described}
     check_names(question, list(types))
-    return in_duckdb(table.quoted(), types, question, plainly(connection), work, ours=True)
+    run = plainly(connection)
+    return in_duckdb(table.quoted(), types, question, run, work, ours=True, collated=True)

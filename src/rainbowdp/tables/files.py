@@ -161,7 +161,9 @@ def _in_texts(
             run = watched(connection, progress, reader.share)
         types = dict.fromkeys(reader.wanted, "VARCHAR")
         try:
-            return in_duckdb(reader.table, types, question, run, work, texts=True, ours=True)
+            return in_duckdb(
+                reader.table, types, question, run, work, spelling=reader.spelling, ours=True
+            )
         except duckdb.Error:  # its message may show rows, so it goes no further
             if stream.failure is not None:
                 raise stream.failure from None

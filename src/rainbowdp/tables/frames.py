@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Question
+from rainbowdp.tables.asked import Rest, rest_of, wanted
 from rainbowdp.tables.columns import comparable
+from rainbowdp.tables.frame_filters import known, met
 from rainbowdp.tables.frame_people import identified
 from rainbowdp.tables.held import Range
 from rainbowdp.tables.looking import MOST_VALUES, Look, made
 from rainbowdp.tables.people import People
-from rainbowdp.tables.values import check_columns, numbered
+from rainbowdp.tables.values import Matches, check_columns, numbered
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -42,8 +44,9 @@ def look_at_frame(native: Any, question: Question) -> Look:
         dtype = frame.to_native()[question.column].dtype
     else:
         dtype = frame.collect_schema()[str(question.column)]
-    frame = _with_texts(frame.select(*_wanted(question)))
     person = question.person
+    ((whole,),) = _rows(frame.select(a=nw.len()))
+    frame = _with_texts(met(frame, question, _columns(question)))
     rows, present = _rows(frame.select(a=nw.len(), b=(~nw.col("shown").is_null()).sum()))[0]
     seen, each = _numbered(frame, question)
     number, shown = nw.col("number"), nw.col("shown")
@@ -59,7 +62,8 @@ def look_at_frame(native: Any, question: Question) -> Look:
     return made(
         question,
         dtype,
-        rows=int(rows),
+        rows=int(whole),
+        kept=int(rows),
         present=int(present),
         matched=_rows(matched) if seen else [],
         others=_rows(listed.head(MOST_VALUES)),
@@ -67,14 +71,14 @@ def look_at_frame(native: Any, question: Question) -> Look:
     )
 
 
-def _wanted(question: Question) -> list[nw.Expr]:
+def _columns(question: Question) -> dict[str, nw.Expr]:
     """The question's columns, as ``value`` and ``person``."""
     import narwhals as nw
 
-    wanted = [nw.col(str(question.column)).alias("value")]
+    columns = {"value": nw.col(str(question.column))}
     if question.person is not None:
-        wanted.append(nw.col(question.person).alias("person"))
-    return wanted
+        columns["person"] = nw.col(question.person)
+    return columns
 
 
 def _with_texts(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
@@ -105,11 +109,9 @@ def _numbered(frame: nw.LazyFrame[Any], question: Question) -> tuple[bool, nw.La
     import narwhals as nw
 
     found, frame = comparable(frame, question)
-    if not found:
+    if not found and rest_of(question).missing is None:
         return False, frame.with_columns(number=nw.lit(None, nw.Int64()))
-    value = nw.col("value")
-    number = _listed(value, found) if isinstance(found, dict) else _place(value, found)
-    return True, frame.with_columns(number=number)
+    return True, frame.with_columns(number=_number(frame, found, rest_of(question)))
 
 
 def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
@@ -131,8 +133,7 @@ def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
     except DuplicateError:  # of columns that nobody asked for, perhaps
         names = list(native.columns)
         check_columns(question, names)
-        wanted = [name for name in (question.column, question.person) if name is not None]
-        frame = nw.from_native(native[list(dict.fromkeys(wanted))]).lazy()
+        frame = nw.from_native(native[wanted(question)]).lazy()
     check_columns(question, list(names))
     return frame
 
@@ -143,20 +144,18 @@ def _count(
     """Counts for a lazy frame that has the question's columns."""
     import narwhals as nw
 
-    assert question.column is not None
-    columns = {"value": nw.col(question.column)}
-    if question.person is not None:
-        columns["person"] = nw.col(question.person)
+    columns = _columns(question)
     if weight is not None:
         columns["weight"] = nw.col(weight)
-    frame = frame.select(**columns)
+    frame = met(frame, question, columns)
     who = None if question.person is None else identified(frame, question.person)
     found, frame = comparable(frame if who is None else who.frame, question)
-    if not found:
+    rest = rest_of(question)
+    if not found and rest.missing is None:
         return numbered(question, [])
     value, person = nw.col("value"), [name for name in columns if name == "person"]
     records = nw.len() if weight is None else nw.col("weight").sum()
-    if isinstance(found, dict):
+    if isinstance(found, dict) and rest == Rest():
         zeros = [-0.0] if any(known == 0.0 and isinstance(known, float) for known in found) else []
         frame = frame.filter(value.is_in([*found, *zeros]))
         frame = frame.group_by("value", *person).agg(records=records)
@@ -165,7 +164,7 @@ def _count(
             frame = frame.group_by("number", *person).agg(records=nw.col("records").sum())
     else:
         others = [name for name in columns if name != "value"]
-        frame = frame.select(*others, number=_place(value, found))
+        frame = frame.select(*others, number=_number(frame, found, rest))
         frame = frame.filter(~nw.col("number").is_null())
         frame = frame.group_by("number", *person).agg(records=records)
     if who is not None:
@@ -180,6 +179,22 @@ def _rows(frame: nw.LazyFrame[Any]) -> Sequence[Sequence[Any]]:
         rows: Sequence[Sequence[Any]] = frame.to_native().collect()
         return rows
     return frame.collect().rows()
+
+
+def _number(frame: nw.LazyFrame[Any], found: Matches, rest: Rest) -> nw.Expr:
+    """The number of the group of each value, null if it has none."""
+    import narwhals as nw
+
+    value = nw.col("value")
+    if not found:  # the type of no values
+        return nw.lit(rest.missing)
+    place = _listed(value, found) if isinstance(found, dict) else _place(value, found)
+    if rest == Rest():
+        return place
+    if rest.other is not None:
+        place = nw.coalesce(place, nw.lit(rest.other))
+    number = nw.when(known(frame, "value")).then(place)
+    return number if rest.missing is None else number.otherwise(nw.lit(rest.missing))
 
 
 def _listed(value: nw.Expr, found: Mapping[Any, int]) -> nw.Expr:

@@ -13,8 +13,10 @@ from typing import Any
 
 from rainbowdp.questions import Between, Equals, Question
 from rainbowdp.questions.ends import Kind, moment
+from rainbowdp.questions.functions import FIELDS
+from rainbowdp.tables.asked import rules
 from rainbowdp.tables.prepared import Prepared
-from rainbowdp.tables.query import Literal
+from rainbowdp.tables.query import Write
 
 MOST_VALUES = 1000  # different unmatched values that are looked at
 _EXAMPLES = 5
@@ -54,6 +56,8 @@ class Look:
         Its declared type, in the engine's own word.
     rows
         How many rows the table has.
+    left_out
+        How many of them do not meet the question's condition. The numbers below are of the others.
     matched
         How many rows each answer or bin has, before any limit per person.
     missing
@@ -70,6 +74,7 @@ class Look:
     column: str
     declared: str
     rows: int
+    left_out: int
     matched: dict[str, int]
     missing: int
     unmatched: dict[str, int]
@@ -95,19 +100,23 @@ def looked(prepared: Prepared) -> Look:
     """Look at a table that an engine is ready to query."""
     source, found = prepared.source, prepared.found
 
-    def each(literal: Literal) -> str:
-        number = source.number(found, literal) if found else "NULL"
+    def each(write: Write) -> str:
+        number = source.number(found, write, prepared.rest)
         person = "" if source.person is None else f", {source.person} AS person"
         held = (
-            f"SELECT {source.value} AS value, {source.shown} AS shown{person} FROM {source.table}"  # noqa: S608
+            f"SELECT {source.value} AS value, {source.shown} AS shown{person} "  # noqa: S608
+            f"FROM {source.kept(write)}"
         )
         person = "" if source.person is None else ", person"
         return f"(SELECT {number} AS number, shown{person} FROM ({held}) AS held) AS each_row"  # noqa: S608
 
     def run(query: str) -> Sequence[Sequence[Any]]:
-        return prepared.run(lambda literal: query.format(rows=each(literal), most=MOST_VALUES))
+        return prepared.run(lambda write: query.format(rows=each(write), most=MOST_VALUES))
 
     ((rows, present),) = run("SELECT count(*), count(shown) FROM {rows}")
+    whole = rows
+    if source.where is not None:
+        ((whole,),) = prepared.run(lambda _: f"SELECT count(*) FROM {source.table}")  # noqa: S608
     matched = run("SELECT number, count(*) FROM {rows} WHERE number IS NOT NULL GROUP BY number")
     others = run(
         "SELECT shown, count(*) AS records FROM {rows} WHERE number IS NULL AND shown IS NOT NULL "
@@ -122,7 +131,8 @@ def looked(prepared: Prepared) -> Look:
     return made(
         prepared.question,
         prepared.type_,
-        rows=int(rows),
+        rows=int(whole),
+        kept=int(rows),
         present=int(present),
         matched=matched,
         others=others,
@@ -135,12 +145,13 @@ def made(
     declared: object,
     *,
     rows: int,
+    kept: int,
     present: int,
     matched: Sequence[Sequence[Any]],
     others: Sequence[Sequence[Any]],
     people: Sequence[Sequence[Any]] | None,
 ) -> Look:
-    """The look from what an engine counted.
+    """The look from what an engine counted; everything but ``rows`` is of the rows ``kept``.
 
     ``matched`` has the number of a group and its rows, ``others`` the most frequent values that
     match nothing and their rows, ``people`` a number of rows and how many people have so many.
@@ -152,14 +163,15 @@ def made(
         why = reason(question, str(text))
         unmatched[why] = unmatched.get(why, 0) + int(records)
     rest = present - sum(counts.values()) - sum(unmatched.values())
-    if rest:
+    if rest > 0:
         unmatched["values too many to look at"] = rest
     return Look(
         str(question.column),
         str(declared),
         rows,
+        rows - kept,
         counts,
-        rows - present,
+        kept - present,
         unmatched,
         tuple((str(text), int(records)) for text, records in others[:_EXAMPLES]),
         None if people is None else _seen(people, question.rows_per_person),
@@ -173,7 +185,9 @@ def reason(question: Question, text: str) -> str:
     >>> reason(Winner(["red", "1"], "x"), "RED"), reason(Winner(["red", "1"], "x"), "1.0")
     ('capital letters differ', 'the same number, written differently')
     """
-    rule = question.groups[0][1]
+    if question.apply in FIELDS:
+        return f"another {question.apply}"
+    rule = rules(question)[0]
     if isinstance(rule, Between):
         if rule.kind == Kind.NUMBERS:
             return "not a number" if _number(text) is None else "outside all ranges"

@@ -17,12 +17,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.questions import Question
+from rainbowdp.questions.conditions import Below, OneOf, Sort
 from rainbowdp.questions.ends import Kind
+from rainbowdp.questions.functions import FIELDS, LETTERS, ROUNDED, lowered
+from rainbowdp.tables.asked import Asked
+from rainbowdp.tables.fields import HELD, field
 from rainbowdp.tables.held import DECIMALS, TEXT, TICKS, TRUTHS, Held, Real, Ticks, Whole
 from rainbowdp.tables.values import Matches, match_each
 
 NONE = -1  # the number of no group
+UNKNOWN = -2  # of what is no value
 _ANY = Whole(-math.inf, math.inf)
 _HELD: dict[str, Held] = {
     "text": TEXT,
@@ -33,6 +37,15 @@ _HELD: dict[str, Held] = {
     "decimal": DECIMALS,
     "time": Ticks(Kind.TIMES, TICKS["ns"], _ANY),
     "instant": Ticks(Kind.INSTANTS, TICKS["ns"], _ANY),
+}
+_NUMBERS = ("whole", "real", "single", "decimal")
+_TIMES = ("time", "instant")
+_SORTED = {  # what a test compares
+    Sort.TEXTS: ("text", *_TIMES),
+    Sort.TRUTHS: ("truth",),
+    Sort.NUMBERS: _NUMBERS,
+    Sort.TIMES: ("time",),
+    Sort.INSTANTS: ("instant",),
 }
 _EPOCH = date(1970, 1, 1).toordinal()
 _MICROSECOND = timedelta(microseconds=1)
@@ -49,20 +62,22 @@ _UNITS = {
 Read: TypeAlias = Callable[[Any], tuple[str, Any]]  # what the value is, and itself in plain Python
 
 
-def numbers_of(values: Iterable[object], question: Question) -> NDArray[np.int64]:
-    """The number of the group of each value, or ``NONE``."""
-    return np.fromiter(map(numbering(question), values), dtype=np.int64)
+def numbers_of(values: Iterable[object], asked: Asked) -> NDArray[np.int64]:
+    """The number of the group of each value; ``NONE`` or ``UNKNOWN`` without one."""
+    return np.fromiter(map(numbering(asked), values), dtype=np.int64)
 
 
-def numbering(question: Question) -> Callable[[object], int]:
+def numbering(asked: Asked) -> Callable[[object], int]:
     """The function from a value to the number of its group, -1 for none; it never raises.
+
+    What is no value, or not of a type that the function or the test is about, is -2.
 
     >>> from rainbowdp.questions import Winner
     >>> number = numbering(Winner(["1", "true", "2024-12-31"]))
     >>> [number(value) for value in ("1", 1.0, True, date(2024, 12, 31), "one", None, [])]
-    [0, 0, 1, 2, -1, -1, -1]
+    [0, 0, 1, 2, -1, -2, -2]
     """
-    places = {name: placing(match_each(question, held)) for name, held in _HELD.items()}
+    places = {name: _placing(asked, name) for name in _kinds(asked)}
 
     def number(value: object) -> int:
         try:
@@ -71,11 +86,46 @@ def numbering(question: Question) -> Callable[[object], int]:
             if read is None:
                 read = next((_READ[base] for base in kind.__mro__ if base in _READ), None)
             if read is None:
-                return NONE
+                return UNKNOWN
             name, plain = read(value)
-            return places[name](plain)
+            return places[name](plain) if name in places and plain == plain else UNKNOWN
         except Exception:  # whatever it is, it is one value that is not counted
-            return NONE
+            return UNKNOWN
+
+    return number
+
+
+def _kinds(asked: Asked) -> Iterable[str]:
+    """The kinds of values that are asked about."""
+    if asked.apply in FIELDS:
+        return _TIMES
+    if asked.apply in LETTERS:
+        return ("text",)
+    if asked.apply in ROUNDED:
+        return _NUMBERS
+    if isinstance(asked, OneOf | Below):
+        return _SORTED[asked.sort]
+    return _HELD
+
+
+def _placing(asked: Asked, name: str) -> Callable[[Any], int]:
+    """The function from a plain value of a kind to the number of its group."""
+    held = _HELD[name]
+    if asked.apply in LETTERS:
+        place = placing(match_each(asked, held))
+        return lambda text: place(lowered(text))
+    if asked.apply in FIELDS and isinstance(held, Ticks):
+        return _field_placing(asked, held)
+    return placing(match_each(asked, held))
+
+
+def _field_placing(asked: Asked, held: Ticks) -> Callable[[Any], int]:
+    function = str(asked.apply)
+    place = placing(match_each(asked, HELD[function]))
+
+    def number(ticks: int) -> int:
+        found = field(function, ticks, held)
+        return UNKNOWN if found is None else place(found)
 
     return number
 

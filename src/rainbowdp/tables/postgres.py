@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
 from rainbowdp.questions import Question
+from rainbowdp.questions.conditions import Test
 from rainbowdp.questions.ends import Kind
+from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
 from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.asked import Asked, condition, rest_of
+from rainbowdp.tables.fields import applied
+from rainbowdp.tables.filters import Compared, in_sql, tested
 from rainbowdp.tables.held import DATES, DECIMALS, TEXT, TRUTHS, Held, Real, Times, integers
 from rainbowdp.tables.named import NamedTable, shielded
 from rainbowdp.tables.people import no_identity
 from rainbowdp.tables.prepared import Found, Prepared, Rows, Work
-from rainbowdp.tables.query import Dialect, Literal, Source
+from rainbowdp.tables.query import Dialect, Source, Write
 from rainbowdp.tables.values import check_columns, matches, not_countable, spelled
 
 if TYPE_CHECKING:
@@ -106,20 +111,22 @@ def _work(
     check_columns(question, list(types))
     assert question.column is not None
     type_ = types[question.column]
-    held, compared, cast = _held(type_, question)
-    found = matches(question, held, type_)
+    held, compared, cast = _read(question, type_)
+    found = matches(question, applied(question, held, type_), type_)
     rows = Source(
         name.quoted().replace("%", "%%"),
-        compared.format(_name(question.column)),
+        compared,
         f"CAST({_name(question.column)} AS text)",
         _NUMBER if type_ in _REALS else None,
         None if question.person is None else _person(question.person, types[question.person]),
+        cast,
+        in_sql(condition(question), lambda test: _compared(test, types[test.column])),
     )
 
-    def run(make: Callable[[Literal], str]) -> Rows:
+    def run(make: Callable[[Write], str]) -> Rows:
         values: dict[str, Any] = {}
 
-        def bound(value: Any) -> str:
+        def bound(cast: str | None, value: Any) -> str:
             name = f"v{len(values)}"
             values[name] = value if cast is None else spelled(value)
             return f"%({name})s" if cast is None else f"CAST(%({name})s AS {cast})"
@@ -127,7 +134,33 @@ def _work(
         query = make(bound)
         return connection.exec_driver_sql(query, values).fetchall()
 
-    return work(Prepared(question, type_, rows, found, _DIALECT, run))
+    return work(Prepared(question, type_, rows, found, _DIALECT, run, rest_of(question)))
+
+
+def _compared(test: Test, type_: str) -> Compared:
+    """What a test looks at; NaN, which is larger than any number here, is no value."""
+    held, value, cast = _read(test, type_)
+    number = f"({_NUMBER.format(value)})" if type_ in _REALS else None
+    return Compared(value, cast, tested(test, held, type_), number)
+
+
+def _read(asked: Asked, type_: str) -> tuple[Held, str, str | None]:
+    """What a column holds, the SQL of its value or of the function asked about, and the cast."""
+    held, value, cast = _held(type_, asked)
+    value = value.format(_name(str(asked.column)))
+    applied(asked, held, type_)  # or raise
+    if asked.apply in LETTERS:
+        return held, f"translate({value}, '{CAPITALS}', '{SMALL}')", cast
+    if asked.apply not in FIELDS:
+        return held, value, cast
+    if type_ == "timestamptz":
+        value = f"({value} AT TIME ZONE 'UTC')"
+    # A date has no hour here, and some dates are no timestamps.
+    field = f"CAST(extract({asked.apply} FROM {value}) AS bigint)"
+    if type_ == "date" and asked.apply == "hour":
+        field = "CAST(0 AS bigint)"
+    years = f"{value} >= '0001-01-01' AND {value} < '10000-01-01'"
+    return held, f"CASE WHEN {years} THEN {field} END", None
 
 
 def _person(name: str, type_: str) -> str:
@@ -151,7 +184,7 @@ def _name(name: str) -> str:
     return quoted(name, '"').replace("%", "%%")
 
 
-def _held(type_: str, question: Question) -> tuple[Held, str, str | None]:
+def _held(type_: str, asked: Asked) -> tuple[Held, str, str | None]:
     """What a column of a type holds, how to read it, and the type of values to compare with."""
     if type_ in ("int2", "int4", "int8"):
         return integers(8 * int(type_.removeprefix("int"))), "{}", None
@@ -167,4 +200,4 @@ def _held(type_: str, question: Question) -> tuple[Held, str, str | None]:
         return Times(Kind.TIMES if type_ == "timestamp" else Kind.INSTANTS), "{}", type_
     if type_ in _TEXTS:
         return TEXT, 'CAST({} AS text) COLLATE "C"', None  # equal means the same letters
-    raise not_countable(question, type_)
+    raise not_countable(asked, type_)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from rainbowdp.questions import Question
+from rainbowdp.tables.asked import Rest
 from rainbowdp.tables.people import People
-from rainbowdp.tables.query import Dialect, Literal, Source, counting, counting_people
+from rainbowdp.tables.query import Dialect, Source, Write, counting, counting_people
 from rainbowdp.tables.values import Matches, numbered
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
@@ -21,7 +22,8 @@ class Prepared:
 
     ``type_`` is the declared type of the column in the engine's own word, and ``found`` what to
     look for in it: nothing, where it is the type of no values. ``run`` runs the SQL that a function
-    makes, given how to write values. ``few`` says whether the column has few different values.
+    makes, given how to write values. ``few`` says whether the column has few different values, and
+    ``rest`` where records are counted that match nothing in ``found``.
     """
 
     question: Question
@@ -29,7 +31,8 @@ class Prepared:
     source: Source
     found: Matches
     dialect: Dialect
-    run: Callable[[Callable[[Literal], str]], Rows]
+    run: Callable[[Callable[[Write], str]], Rows]
+    rest: Rest
     few: Callable[[], bool] = lambda: False
 
 
@@ -39,14 +42,15 @@ Work: TypeAlias = Callable[[Prepared], Found]
 def counted(prepared: Prepared, key: int | None) -> dict[str, int]:
     """How many records fall into each group, of those that a person rule keeps."""
     question, source, found = prepared.question, prepared.source, prepared.found
-    if not found:
+    rest = prepared.rest
+    if not found and rest.missing is None:
         return numbered(question, [])
     if question.person is None:
         few = prepared.few()
-        rows = prepared.run(lambda literal: counting(source, found, literal, few))
+        rows = prepared.run(lambda write: counting(source, found, write, rest, few))
     else:
         people = People.of(question, key)
         rows = prepared.run(
-            lambda literal: counting_people(source, found, literal, people, prepared.dialect)
+            lambda write: counting_people(source, found, write, rest, people, prepared.dialect)
         )
     return numbered(question, rows)

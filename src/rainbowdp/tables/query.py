@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
+from rainbowdp.tables.asked import Rest
 from rainbowdp.tables.held import Range
 from rainbowdp.tables.people import People
 from rainbowdp.tables.values import Matches
 
 Literal: TypeAlias = Callable[[Any], str]  # a value as SQL
+Write: TypeAlias = Callable[[str | None, Any], str]  # the same, of a type to compare with
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class Source:
 
     ``shown`` is the column as text. ``value_test`` tells numbers from NaN, where the column may
     hold it. ``person`` is null where a row has none, and equal for two rows only if they are of one
-    person.
+    person. ``cast`` is the type of values to compare with, and ``where`` writes the condition that
+    a row must meet.
     """
 
     table: str
@@ -40,33 +44,57 @@ class Source:
     shown: str
     value_test: str | None = None
     person: str | None = None
+    cast: str | None = None
+    where: Callable[[Write], str] | None = None
 
-    def rows(self) -> str:
-        """The values of all rows, and the persons if they matter."""
+    def kept(self, write: Write) -> str:
+        """The rows that meet the condition, to be selected from."""
+        return self.table if self.where is None else f"{self.table} WHERE {self.where(write)}"
+
+    def rows(self, write: Write) -> str:
+        """The values of all rows that meet the condition, and the persons if they matter."""
         person = "" if self.person is None else f", {self.person} AS person"
-        return f"SELECT {self.value} AS value{person} FROM {self.table}"  # noqa: S608  all quoted
+        return f"SELECT {self.value} AS value{person} FROM {self.kept(write)}"  # noqa: S608  quoted
 
-    def number(self, found: Matches, literal: Literal) -> str:
+    def literal(self, write: Write) -> Literal:
+        """How values to compare with are written."""
+        return partial(write, self.cast)
+
+    def number(self, found: Matches, write: Write, rest: Rest) -> str:
         """The number of the group that ``value`` belongs to, or null."""
+        place = self._listed(found, write)
+        known = "value IS NOT NULL"
+        if self.value_test is not None:
+            known = f"{known} AND {self.value_test.format('value')}"
+        if rest.other is not None:
+            place = f"coalesce({place}, {rest.other})"
+        if rest.missing is not None:
+            return f"CASE WHEN {known} THEN {place} ELSE {rest.missing} END"
+        if rest.other is None and (self.value_test is None or isinstance(found, dict)):
+            return place
+        return f"CASE WHEN {known} THEN {place} END"
+
+    def _listed(self, found: Matches, write: Write) -> str:
+        literal = self.literal(write)
+        if not found:
+            return "NULL"
         if isinstance(found, dict):
             cases = " ".join(f"WHEN value = {literal(v)} THEN {n}" for v, n in found.items())
             return f"CASE {cases} END"
-        place = _place(found, literal)
-        if self.value_test is None:
-            return place
-        return f"CASE WHEN {self.value_test.format('value')} THEN {place} END"
+        return _place(found, literal)
 
 
-def counting(source: Source, found: Matches, literal: Literal, few: bool = False) -> str:
+def counting(source: Source, found: Matches, write: Write, rest: Rest, few: bool = False) -> str:
     """SQL for rows of a group's number and its count; a row without a number says nothing.
 
-    Listed values: keep the rows that hold one, group by value. Ranges: give each row the number
-    of its range, group by that. With ``few`` different values it is quicker to group by value
-    first and match afterwards.
+    Listed values: keep the rows that hold one, group by value. Ranges, and where all others are
+    counted too: give each row the number of its group, group by that. With ``few`` different values
+    it is quicker to group by value first and match afterwards.
     """
-    rows, number = source.rows(), source.number(found, literal)
-    if few or isinstance(found, dict):
-        listed = "" if few else f" WHERE value IN ({', '.join(map(literal, found))})"
+    rows, number = source.rows(write), source.number(found, write, rest)
+    if few or (isinstance(found, dict) and rest == Rest()):
+        values = map(source.literal(write), found)
+        listed = "" if few else f" WHERE value IN ({', '.join(values)})"
         each = (
             f"SELECT value, count(*) AS records FROM ({rows}) AS held{listed} "  # noqa: S608
             "GROUP BY value"
@@ -78,11 +106,11 @@ def counting(source: Source, found: Matches, literal: Literal, few: bool = False
 
 
 def counting_people(
-    source: Source, found: Matches, literal: Literal, people: People, dialect: Dialect
+    source: Source, found: Matches, write: Write, rest: Rest, people: People, dialect: Dialect
 ) -> str:
     """As ``counting``, of the records that a person rule keeps."""
-    number = source.number(found, literal)
-    each = f"SELECT person, {number} AS number FROM ({source.rows()}) AS held"  # noqa: S608
+    number = source.number(found, write, rest)
+    each = f"SELECT person, {number} AS number FROM ({source.rows(write)}) AS held"  # noqa: S608
     groups = (
         f"SELECT person, number, count(*) AS records FROM ({each}) AS each "  # noqa: S608
         "WHERE person IS NOT NULL AND number IS NOT NULL GROUP BY person, number"

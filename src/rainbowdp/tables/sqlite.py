@@ -16,13 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Between, Question
+from rainbowdp.questions import Question
+from rainbowdp.questions.conditions import Sort, Test
+from rainbowdp.questions.functions import FIELDS, LETTERS
 from rainbowdp.storage.sql import quoted
+from rainbowdp.tables.asked import Asked, condition, rest_of, sort
+from rainbowdp.tables.fields import applied
+from rainbowdp.tables.filters import Compared, in_sql, tested
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Held, Real, integers
 from rainbowdp.tables.named import NamedTable, shielded
 from rainbowdp.tables.people import no_identity
 from rainbowdp.tables.prepared import Found, Prepared, Rows, Work
-from rainbowdp.tables.query import Dialect, Literal, Source
+from rainbowdp.tables.query import Dialect, Source, Write
 from rainbowdp.tables.values import check_columns, matches, not_countable
 
 if TYPE_CHECKING:
@@ -42,6 +47,13 @@ _PERSON = (
     "WHEN 'blob' THEN hex({0}) WHEN 'real' THEN printf('r%!.17g', {0}) END"
 )
 _NUMBERS = "CASE WHEN typeof({0}) IN ('integer', 'real') THEN CAST({0} AS REAL) END"
+_FIELDS = {  # of a day as text
+    "year": "CAST(substr({0}, 1, 4) AS INTEGER)",
+    "month": "CAST(substr({0}, 6, 2) AS INTEGER)",
+    "day": "CAST(substr({0}, 9, 2) AS INTEGER)",
+    "hour": "0",
+}
+_DAY = "day"
 _SECONDS = 20.0  # to wait for somebody who is writing
 
 
@@ -100,28 +112,57 @@ def _work(
         raise UnreadableTable(f"there is no table {table!r} in {file}")
     check_columns(question, list(types))
     assert question.column is not None
-    held, value = _held(types[question.column], question)
-    type_ = types[question.column] or "of no declared type"
-    found = matches(question, held, type_)
+    type_ = _word(types[question.column])
+    held, value = _read(question, types[question.column])
+    found = matches(question, applied(question, held, type_), type_)
     source = Source(
         table.quoted(),
-        value.format(_name(question.column)),
+        value,
         f"CAST({_name(question.column)} AS TEXT)",
         None,
         None if question.person is None else _person(question.person, types[question.person]),
+        _cast(question, held),
+        in_sql(condition(question), lambda test: _compared(test, types[test.column])),
     )
 
-    def run(make: Callable[[Literal], str]) -> Rows:
+    def run(make: Callable[[Write], str]) -> Rows:
         values: list[Any] = []
 
-        def bound(value: Any) -> str:
-            values.append(_spelled_day(value) if held is DATES else value)
+        def bound(type_: str | None, value: Any) -> str:
+            values.append(_spelled_day(value) if type_ == _DAY else value)
             return f"?{len(values)}"
 
         query = make(bound)
         return connection.execute(query, values).fetchall()
 
-    return work(Prepared(question, type_, source, found, _DIALECT, run))
+    return work(Prepared(question, type_, source, found, _DIALECT, run, rest_of(question)))
+
+
+def _compared(test: Test, declared: str) -> Compared:
+    held, value = _read(test, declared)
+    return Compared(value, _cast(test, held), tested(test, held, _word(declared)))
+
+
+def _read(asked: Asked, declared: str) -> tuple[Held, str]:
+    """What a column holds, and the SQL of its value, or of the function that is asked about."""
+    held, value = _held(declared, asked)
+    value = value.format(_name(str(asked.column)))
+    applied(asked, held, _word(declared))  # or raise
+    if asked.apply in LETTERS:
+        return held, f"lower({value})"  # of A to Z alone
+    if asked.apply not in FIELDS:
+        return held, value
+    field = _FIELDS[asked.apply].format(value)
+    return held, f"CASE WHEN {value} >= '0001-01-01' THEN {field} END"
+
+
+def _cast(asked: Asked, held: Held) -> str | None:
+    """How values to compare with are written."""
+    return _DAY if held is DATES and asked.apply is None else None
+
+
+def _word(declared: str) -> str:
+    return declared or "of no declared type"
 
 
 def _name(name: str) -> str:
@@ -142,20 +183,20 @@ def _person(name: str, declared: str) -> str:
     return _PERSON.format(_name(name))
 
 
-def _held(declared: str, question: Question) -> tuple[Held, str]:
+def _held(declared: str, asked: Asked) -> tuple[Held, str]:
     """What a column of a declared type holds, and how to compare it."""
     kind, affinity = declared.upper().partition("(")[0].strip(), _affinity(declared)
     if kind in ("BOOL", "BOOLEAN"):
-        return TRUTHS, "CASE WHEN typeof({0}) = 'integer' THEN {0} END"
+        return TRUTHS, "CASE WHEN typeof({0}) = 'integer' AND {0} IN (0, 1) THEN {0} END"
     if kind == "DATE":
         return DATES, "CASE WHEN typeof({0}) = 'text' AND date({0}) = {0} THEN {0} END"
     if kind in ("DATETIME", "TIMESTAMP"):  # numbers or texts of several forms
-        raise not_countable(question, declared)
+        raise not_countable(asked, declared)
     if affinity == "INTEGER":
         return integers(64), "CASE WHEN typeof({0}) = 'integer' THEN {0} END"
     if affinity == "TEXT":
         return TEXT, "CASE WHEN typeof({0}) = 'text' THEN {0} END"
-    if affinity != "BLOB" or isinstance(question.groups[0][1], Between):
+    if affinity != "BLOB" or sort(asked) != Sort.TEXTS:
         return Real(64), _NUMBERS
     return TEXT, "CASE WHEN typeof({0}) <> 'blob' THEN CAST({0} AS TEXT) END"  # of no type
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Between, Question
+from rainbowdp.questions import Question
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.arrow_stream import batches_of
+from rainbowdp.tables.asked import wanted
 from rainbowdp.tables.lines import (
     CHUNK,
     COMPILED_FROM,
@@ -47,7 +48,10 @@ class Sizes:
 
 
 class TextReader:
-    """Batches of the ``wanted`` columns, and the SQL ``table`` that they make in DuckDB."""
+    """Batches of the ``wanted`` columns, and the SQL ``table`` that they make in DuckDB.
+
+    ``spelling`` turns a column of it into texts that spell numbers with a decimal point.
+    """
 
     def __init__(
         self, source: TextFile, files: Sequence[Path], question: Question, sizes: Sizes
@@ -59,7 +63,7 @@ class TextReader:
             self.wanted, self.columns = _wanted(question), [_LINE]
             check_columns(question, self.wanted, public=False)  # a line has the names it has
             self._fields = [Fields((0,), None, source.encoding or UTF_8)] * len(files)
-            self.table = _json_table(self.wanted)
+            self.table, self.spelling = _json_table(self.wanted), partial(number_text, decimal=".")
             return
         layouts = [self._layout(file) for file in files]
         same_layout(files, layouts)
@@ -67,7 +71,7 @@ class TextReader:
         self.wanted = self.columns = _wanted(question)
         places = tuple(map(layouts[0].names.index, self.wanted))
         self._fields = [Fields(places, each.delimiter, each.encoding) for each in layouts]
-        self.table = _text_table(question, self.wanted, layouts[0].decimal)
+        self.table, self.spelling = LINES, partial(number_text, decimal=layouts[0].decimal)
 
     def share(self) -> float:
         """How much of the files has been read, from 0 to 1."""
@@ -152,24 +156,16 @@ def _field(record: Sequence[str], place: int) -> bytes | None:
 
 def _wanted(question: Question) -> list[str]:
     """The columns that a question needs, each once; SQL does not tell capitals apart."""
-    named = (name for name in (question.column, question.person) if name is not None)
-    wanted = list(dict.fromkeys(named))
-    if len({name.casefold() for name in wanted}) < len(wanted):
-        raise UnreadableTable(
-            f"the columns {wanted[0]!r} and {wanted[1]!r} must differ in more than capitals: "
-            "rename one of them"
-        )
-    return wanted
-
-
-def _text_table(question: Question, wanted: Sequence[str], decimal: str) -> str:
-    """The columns as they are; the numbers of a range with a decimal point."""
-    if not isinstance(question.groups[0][1], Between):
-        return LINES
-    column = quoted(str(question.column), '"')
-    others = [quoted(name, '"') for name in wanted if name != question.column]
-    selected = ", ".join([f"{number_text(column, decimal)} AS {column}", *others])
-    return f"(SELECT {selected} FROM {LINES})"  # noqa: S608  quoted
+    needed = wanted(question)
+    folded = [name.casefold() for name in needed]
+    for name, other in zip(needed, folded, strict=True):
+        first = needed[folded.index(other)]
+        if first != name:
+            raise UnreadableTable(
+                f"the columns {first!r} and {name!r} must differ in more than capitals: "
+                "rename one of them"
+            )
+    return needed
 
 
 def _json_table(wanted: Sequence[str]) -> str:

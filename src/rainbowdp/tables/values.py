@@ -32,6 +32,8 @@ from typing import Any, TypeAlias
 from rainbowdp.errors import InvalidQuestion, UnreadableTable
 from rainbowdp.questions import Between, Equals, Question
 from rainbowdp.questions.ends import Kind
+from rainbowdp.questions.functions import FUNCTIONS
+from rainbowdp.tables.asked import Asked, rules, wanted
 from rainbowdp.tables.held import Held, Range
 
 _SHOWN = 6  # answers in a message
@@ -49,8 +51,8 @@ def check_columns(question: Question, names: Sequence[str], *, public: bool = Tr
             "counting a table needs a question that names a column, got one without"
             + (f"; the columns are {_shown(names)}" if public else "")
         )
-    for name in (question.column, question.person):
-        if name is None or names.count(name) == 1:
+    for name in wanted(question):
+        if names.count(name) == 1:
             continue
         if name in names:
             raise UnreadableTable(f"there is more than one column {name!r}: rename one of them")
@@ -59,14 +61,14 @@ def check_columns(question: Question, names: Sequence[str], *, public: bool = Tr
             if public
             else "look at the first line of the file, its delimiter and its encoding"
         )
-        raise UnreadableTable(f"there is no column {name!r}, {there}")
+        raise UnreadableTable(f"there is no column {name!r}, {there}{_called(name)}")
 
 
-def not_countable(question: Question, type_: object) -> UnreadableTable:
+def not_countable(asked: Asked, type_: object) -> UnreadableTable:
     """The error for a column of another type."""
     return UnreadableTable(
         "a column to count must hold texts, numbers, truth values, dates or times, "
-        f"got {question.column!r} of {type_}: make it text first"
+        f"got {asked.column!r} of {type_}: make it text first"
     )
 
 
@@ -80,7 +82,7 @@ def numbered(question: Question, rows: Iterable[Sequence[Any]]) -> dict[str, int
     return counts
 
 
-def matches(question: Question, held: Held, type_: object) -> Matches:
+def matches(question: Asked, held: Held, type_: object) -> Matches:
     """The group of each listed value, or the groups' ranges from low to high.
 
     Raise where the type of the column, ``type_`` in the engine's own word, can hold none of them.
@@ -91,8 +93,7 @@ def matches(question: Question, held: Held, type_: object) -> Matches:
         _same_value(question, held)
     if not found:
         listed = [
-            repr(rule.value) if isinstance(rule, Equals) else str(rule)
-            for _, rule in question.groups
+            repr(rule.value) if isinstance(rule, Equals) else str(rule) for rule in rules(question)
         ]
         some = ", ".join(listed[:_SHOWN]) + (", …" if len(listed) > _SHOWN else "")
         raise UnreadableTable(
@@ -102,7 +103,7 @@ def matches(question: Question, held: Held, type_: object) -> Matches:
     return found
 
 
-def can_match(question: Question, held: Held) -> tuple[str, ...]:
+def can_match(question: Asked, held: Held) -> tuple[str, ...]:
     """The names of the groups that a column of such values can have records of, by its type.
 
     >>> from rainbowdp.questions import Winner
@@ -110,7 +111,8 @@ def can_match(question: Question, held: Held) -> tuple[str, ...]:
     >>> can_match(Winner(["3", "4.0", "red"], "x"), integers(8))
     ('3', '4.0')
     """
-    return tuple(name for i, (name, rule) in enumerate(question.groups) if _possible(held, rule, i))
+    names = [name for name, _ in question.groups]
+    return tuple(names[i] for i, rule in enumerate(rules(question)) if _possible(held, rule, i))
 
 
 def spelled(value: Any) -> str:
@@ -124,11 +126,11 @@ def spelled(value: Any) -> str:
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
-def match_each(question: Question, held: Held) -> Matches:
+def match_each(asked: Asked, held: Held) -> Matches:
     """The group of each value that the column can hold, the first listed one where two are one."""
     values: dict[Any, int] = {}
     ranges: list[Range] = []
-    for group, (_, rule) in enumerate(question.groups):
+    for group, rule in enumerate(rules(asked)):
         if isinstance(rule, Equals):
             if (value := held.value(rule.value)) is not None:
                 values.setdefault(value, group)
@@ -143,9 +145,9 @@ def _possible(held: Held, rule: Equals | Between, group: int) -> bool:
     return held.measured == rule.kind and held.range(rule, group) is not None
 
 
-def _check_measured(question: Question, held: Held) -> None:
+def _check_measured(question: Asked, held: Held) -> None:
     """Raise where a range is asked for that a column of such values does not have."""
-    rule = question.groups[0][1]
+    rule = rules(question)[0]
     if not isinstance(rule, Between) or held.measured == rule.kind:
         return
     got = f"column {question.column!r} of {held.name}"
@@ -162,7 +164,7 @@ def _check_measured(question: Question, held: Held) -> None:
     raise UnreadableTable(f"a range of times needs a column of dates or times, got {got}")
 
 
-def _same_value(question: Question, held: Held) -> None:
+def _same_value(question: Asked, held: Held) -> None:
     """Raise for two answers that are one value in the column."""
     seen: dict[object, str] = {}
     for name, rule in question.groups:
@@ -173,6 +175,18 @@ def _same_value(question: Question, held: Held) -> None:
                 f"the same in column {question.column!r}: list one of them"
             )
         seen[value] = name
+
+
+def _called(name: str) -> str:
+    """A hint for whoever writes a function of a column where its name belongs."""
+    function, parenthesis, rest = name.partition("(")
+    if not parenthesis or function.strip().lower() not in FUNCTIONS:
+        return ""
+    column = rest.removesuffix(")").strip()
+    return (
+        f"; to ask about a function of a column name the column {column!r} and apply "
+        f"{function.strip().lower()!r} to it"
+    )
 
 
 def _shown(names: Sequence[str]) -> str:

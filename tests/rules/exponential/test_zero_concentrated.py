@@ -34,6 +34,7 @@ QUESTIONS: list[Any] = [
     rb.Winner(["a", "b", "c"], ties="any leader", neighbors="added or removed"),
     rb.Winner([str(number) for number in range(9)]),
     rb.Threshold(4),
+    rb.Share("1/3"),
     rb.Quantile("1/2", range(5)),
     rb.Custom(["x", "y"], lambda n: {"x": n, "y": 1 - n}, neighbors="substituted", name="sign"),
 ]
