@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rainbowdp as rb
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 
 PAIRS, ANSWERS = 1_000_000, 5
 
@@ -59,7 +59,7 @@ def main() -> None:
 
     row = (0.0005, 0.0082, 0.1364, 0.2727, 0.5822)
     depths = np.arange(PAIRS)
-    others: tuple[Guarantee, ...] = (rb.DP(0.1), rb.DP(1e-5, 1e-6), rb.GaussianDP(0.1))
+    others: tuple[TradeOffCurve, ...] = (rb.DP(0.1), rb.DP(1e-5, 1e-6), rb.GaussianDP(0.1))
     print("\n| guarantee | `rows` at depths 0 … 999,999 [s] |\n| --- | --- |")
     for guarantee in others:
         print(f"| {guarantee} | {seconds(lambda g=guarantee: g.rows(row, depths)):.2f} |")  # type: ignore[misc]

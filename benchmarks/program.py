@@ -21,7 +21,7 @@ from scipy.optimize import linprog
 from scipy.spatial import KDTree
 
 import rainbowdp as rb
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.mechanisms.unrestricted.envelope import fixed_rows, preferred_columns
 from rainbowdp.mechanisms.unrestricted.existence import optimum
 from rainbowdp.mechanisms.unrestricted.polytope import Polytope
@@ -45,7 +45,7 @@ def places(datasets: int, edges: int, answers: int, seed: int = 0) -> rb.Rainbow
     return rb.RainbowGraph(pairs, [tuple(row) for row in order.tolist()], range(answers))
 
 
-def scipy_seconds(graph: rb.RainbowGraph, guarantee: Guarantee) -> tuple[float, float]:
+def scipy_seconds(graph: rb.RainbowGraph, guarantee: TradeOffCurve) -> tuple[float, float]:
     """Seconds and objective of ``scipy.optimize.linprog(method="highs-ipm")`` on our arrays."""
     polytope = Polytope.of(graph, guarantee, fixed_rows(graph, None))
     linear = polytope.program()
@@ -103,7 +103,7 @@ class Found:
     """A case of the open question: the fixed rows, and the lexicographic optimum."""
 
     graph: rb.RainbowGraph
-    guarantee: Guarantee
+    guarantee: TradeOffCurve
     rows: dict[int, tuple[float, ...]]
     best: dict[int, tuple[float, ...]]
 
@@ -171,14 +171,14 @@ def _region(rng: np.random.Generator, answers: int) -> rb.RainbowGraph:
     return rb.RainbowGraph(edges, [order] * outside + [other], order)
 
 
-def _promise(rng: np.random.Generator, approximate: bool) -> Guarantee:
+def _promise(rng: np.random.Generator, approximate: bool) -> TradeOffCurve:
     ratio = Fraction(int(rng.integers(11, 31)), 10)
     delta = Fraction(int(rng.integers(1, 5)), 20) if approximate else 0
     return rb.DP.from_ratio(ratio, delta=delta)
 
 
 def _valid_rows(
-    rng: np.random.Generator, graph: rb.RainbowGraph, guarantee: Guarantee
+    rng: np.random.Generator, graph: rb.RainbowGraph, guarantee: TradeOffCurve
 ) -> dict[int, tuple[float, ...]]:
     """The boundary rows of a random private mechanism."""
     polytope = Polytope.of(graph, guarantee, fixed_rows(graph, None))
@@ -197,7 +197,7 @@ def _valid_rows(
 
 
 def lexicographic_rows(
-    graph: rb.RainbowGraph, guarantee: Guarantee, rows: dict[int, tuple[float, ...]]
+    graph: rb.RainbowGraph, guarantee: TradeOffCurve, rows: dict[int, tuple[float, ...]]
 ) -> Floats:
     """The lexicographically largest row of each dataset over all mechanisms with fixed rows."""
     fixed = fixed_rows(graph, rows)

@@ -70,6 +70,7 @@ _MAKERS: dict[str, Callable[[], ExactMechanism]] = {
     ).exact(),
     "threshold": lambda: rb.best(rb.Threshold(5, "age", minimum=65), rb.DP(1)).exact(),
     "quantile": lambda: rb.best(rb.Quantile("0.9", [0, 0.5, 2, 3.25]), rb.DP(2)).exact(),
+    "zero-concentrated": lambda: rb.best(THREE, rb.ZeroConcentrated("1/8")).exact(),
     "unicode": lambda: rb.best(rb.Winner(["grün", "赤", 'a "b" \\']), rb.DP(1)).exact(),
     "custom": custom,
     "one person, many records": lambda: rb.best(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import rainbowdp as rb
 import reference
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.margin_table.rule import MarginTable
@@ -111,7 +111,7 @@ def _envelope(lines: Sequence[tuple[Fraction, Fraction]]) -> list[tuple[Fraction
     return [(x, top(x)) for x in sorted(crossings)]
 
 
-def guarantees() -> st.SearchStrategy[Guarantee]:
+def guarantees() -> st.SearchStrategy[TradeOffCurve]:
     """A guarantee of any kind, of moderate strength."""
     return st.one_of(
         st.builds(rb.DP, epsilons(1e-3, 5.0), deltas()),
@@ -175,7 +175,7 @@ def deep_graphs(
 @st.composite
 def exact_promises(
     draw: st.DrawFn, polygons: bool | None = None
-) -> tuple[Guarantee, list[tuple[Fraction, Fraction]]]:
+) -> tuple[TradeOffCurve, list[tuple[Fraction, Fraction]]]:
     """A piecewise-linear guarantee and the exact lines (slope, rise) of its φ."""
     if draw(st.booleans()) if polygons is None else polygons:
         curve = draw(trade_offs())

@@ -301,6 +301,13 @@ def test_chains_after_opendps_own_counting() -> None:
     assert chained.map(1) == 50
 
 
+def test_groups_cost_the_square_under_zero_concentrated_privacy() -> None:
+    measurement = bridge(rb.best(winner(), rb.ZeroConcentrated("1/10")))
+    for steps in (1, 2, 7):
+        cost = Fraction(measurement.map(steps))
+        assert Fraction(steps**2, 10) <= cost <= Fraction(steps**2, 10) * (1 + Fraction(1, 10**15))
+
+
 # Bad input
 
 
@@ -352,7 +359,7 @@ def test_wrong_mechanisms() -> None:
         with pytest.raises(rb.InvalidMechanism, match="that answers a question"):
             bridge(mechanism)
     curve = rb.TradeOff([(0, 1), ("1/3", "1/3"), (1, 0)])
-    with pytest.raises(rb.InvalidMechanism, match="a measure for DP and GaussianDP"):
+    with pytest.raises(rb.InvalidMechanism, match="a measure for DP, GaussianDP and Zero"):
         bridge(homogeneous(winner(), curve))
     loose = rb.Custom(
         ["a", "b"], lambda _: {"a": 0, "b": 1}, neighbors="substituted", name="no groups"

@@ -67,6 +67,7 @@ PUBLIC = [
     "UnreadableTable",
     "Utility",
     "Winner",
+    "ZeroConcentrated",
     "ask",
     "best",
     "boundary_morphism",

@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.guarantees.dp import DP
     from rainbowdp.guarantees.gaussian import GaussianDP
     from rainbowdp.guarantees.trade_off import TradeOff
+    from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
     from rainbowdp.ledger import Ledger
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.continuous import Continuous
@@ -131,6 +132,7 @@ __all__ = [
     "UnreadableTable",
     "Utility",
     "Winner",
+    "ZeroConcentrated",
     "ask",
     "best",
     "boundary_morphism",
@@ -215,6 +217,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "guarantees.dp": ("DP",),
     "guarantees.gaussian": ("GaussianDP",),
     "guarantees.trade_off": ("TradeOff",),
+    "guarantees.zero_concentrated": ("ZeroConcentrated",),
     "ledger": ("Ledger",),
     "mechanisms.boundary": ("BoundaryCondition",),
     "mechanisms.continuous": ("Continuous",),

@@ -24,7 +24,7 @@ from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.rules.proximity.build import proximity_weights
 from rainbowdp.storage.documents import checksum
@@ -130,7 +130,11 @@ class Deployment(Releasable):
 
 
 def deploy(
-    graph: RainbowGraph, guarantee: Guarantee, kind: str = "homogeneous", *, boundary: Any = None
+    graph: RainbowGraph,
+    guarantee: TradeOffCurve,
+    kind: str = "homogeneous",
+    *,
+    boundary: Any = None,
 ) -> Deployment:
     """Make a mechanism for a graph exact, check every edge, and find the key of each node.
 
@@ -174,7 +178,7 @@ def deploy(
     return DEPLOYED[kind](graph, guarantee, boundary)
 
 
-def _homogeneous(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
+def _homogeneous(graph: RainbowGraph, guarantee: TradeOffCurve, boundary: Any = None) -> Deployment:
     """The optimum of ``graph``; a key is a region and a depth, which is null if infinite.
 
     Checked on every edge; then made exact, which proves it.
@@ -210,7 +214,7 @@ def _first_choices(graph: RainbowGraph) -> NDArray[np.int64]:
     return np.array([place[region.rainbow[0]] for region in graph.regions.values()])
 
 
-def _proximity(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) -> Deployment:
+def _proximity(graph: RainbowGraph, guarantee: TradeOffCurve, boundary: Any = None) -> Deployment:
     """Proximity on ``graph``; a key is a margin for each answer, in columns ``margin ANSWER``.
 
     Margins past the last weight are cut off there, so none is infinite. The mechanism is private
@@ -244,7 +248,7 @@ def _proximity(graph: RainbowGraph, guarantee: Guarantee, boundary: Any = None) 
     return Deployment(graph, exact, keys, 1.0 - others)
 
 
-DEPLOYED: Mapping[str, Callable[[RainbowGraph, Guarantee, Any], Deployment]] = {
+DEPLOYED: Mapping[str, Callable[[RainbowGraph, TradeOffCurve, Any], Deployment]] = {
     "homogeneous": _homogeneous,
     "proximity": _proximity,
 }

@@ -13,7 +13,8 @@ apart their answers may be. Ours goes through the number of steps between neighb
 3. t steps of (ε,δ) are (tε, δ·(1 + e^ε + … + e^{(t−1)ε})); t steps of μ are tμ (Dong, Roth and
    Su, *Gaussian differential privacy*, Theorem 2.14), and μ-GDP implies μ²/2-zCDP, because the
    answers are those of N(0, 1) and N(μ, 1) processed further (ibid., Theorem 2.10), which
-   makes no Rényi divergence larger.
+   makes no Rényi divergence larger. t steps of ρ are t²ρ (Bun and Steinke, *Concentrated
+   differential privacy*, Proposition 1.9).
 
 Every number is computed from exact fractions and rounded up. Answers are drawn by the exact
 mechanism; OpenDP adds no noise of its own.
@@ -33,6 +34,7 @@ from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 from rainbowdp.numeric.quantity import ball, precision
 from rainbowdp.questions import Between, Equals, Question, from_description
 from rainbowdp.questions.ends import Kind, less
@@ -60,7 +62,8 @@ def to_opendp(
 
     Call OpenDP's ``enable_features("contrib", "honest-but-curious")`` first. A question's
     ``person`` column is ignored: d_in says how many records a person may have. The output measure
-    is pure ε, (ε,δ) or, for ``GaussianDP``, zero-concentrated; OpenDP has none for a ``TradeOff``.
+    is pure ε, (ε,δ) or, for ``GaussianDP`` and ``ZeroConcentrated``, zero-concentrated; OpenDP has
+    none for a ``TradeOff``.
 
     Parameters
     ----------
@@ -228,9 +231,13 @@ def _output(guarantee: Guarantee) -> tuple[Measure, Callable[[int], Any]]:
     if isinstance(guarantee, GaussianDP):
         mu = guarantee.exact_mu
         return dp.zero_concentrated_divergence(), lambda steps: _up((steps * mu) ** 2 / 2)
+    if isinstance(guarantee, ZeroConcentrated):
+        rho = guarantee.exact_rho
+        return dp.zero_concentrated_divergence(), lambda steps: _up(steps**2 * rho)
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(
-            f"OpenDP has a measure for DP and GaussianDP guarantees, got {guarantee!r}"
+            "OpenDP has a measure for DP, GaussianDP and ZeroConcentrated guarantees, got "
+            f"{guarantee!r}"
         )
     if not guarantee.exact_delta:
         return dp.max_divergence(), lambda steps: _epsilon(guarantee, steps)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from rainbowdp.graphs.graph import RainbowGraph
-    from rainbowdp.guarantees.guarantee import Guarantee
+    from rainbowdp.guarantees.curve import TradeOffCurve
     from rainbowdp.mechanisms.mechanism import Mechanism
 
 Label: TypeAlias = Any  # an integer or a string
@@ -140,7 +140,7 @@ class SparkDepths:
     def optimal(
         self,
         rainbows: Mapping[Label, Sequence[Any]],
-        guarantee: Guarantee,
+        guarantee: TradeOffCurve,
         boundary: Any = None,
         answers: Sequence[Any] | None = None,
     ) -> Mechanism:

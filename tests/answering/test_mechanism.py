@@ -23,7 +23,7 @@ from rainbowdp.answering.best import best
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.worlds import proximity
 from rainbowdp.exact.steps import BITS
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.questions import Between, Question, limited
 from rainbowdp.rules import family
 from rainbowdp.rules.homogeneous.rule import OneLadder
@@ -34,7 +34,7 @@ Histogram: TypeAlias = tuple[int, ...]
 Step: TypeAlias = Callable[[Histogram], set[Histogram]]
 
 POLYGON = rb.TradeOff([(0, 1), ("1/10", "6/10"), ("1/3", "1/3"), ("6/10", "1/10"), (1, 0)])
-GUARANTEES: dict[str, Guarantee] = {
+GUARANTEES: dict[str, TradeOffCurve] = {
     "ratio 3/2": rb.DP.from_ratio(3, 2),
     "ratio 3": rb.DP.from_ratio(3),
     "ratio 5/2, delta 1/50": rb.DP.from_ratio(5, 2, delta="1/50"),
@@ -46,7 +46,7 @@ GUARANTEES: dict[str, Guarantee] = {
 }
 
 
-def lines_of(guarantee: Guarantee) -> list[Point]:
+def lines_of(guarantee: TradeOffCurve) -> list[Point]:
     """Lines that rows must keep; for a decimal ε with a fraction just below e^ε."""
     if isinstance(guarantee, rb.TradeOff):
         return reference.polygon_lines(guarantee.knots)
@@ -59,7 +59,7 @@ def lines_of(guarantee: Guarantee) -> list[Point]:
 
 
 @functools.cache
-def close(p: Histogram, q: Histogram, guarantee: Guarantee) -> bool:
+def close(p: Histogram, q: Histogram, guarantee: TradeOffCurve) -> bool:
     if isinstance(guarantee, rb.GaussianDP):
         return reference.gaussian_close(p, q, guarantee.exact_mu, 40)
     return reference.integer_excess(p, q, lines_of(guarantee)) == 0
@@ -132,7 +132,7 @@ QUESTIONS: list[tuple[Question, int]] = [
 ]
 
 
-def mechanisms(question: Question, guarantee: Guarantee) -> list[QuestionMechanism]:
+def mechanisms(question: Question, guarantee: TradeOffCurve) -> list[QuestionMechanism]:
     found = [best(question, guarantee), homogeneous(question, guarantee)]
     if isinstance(guarantee, rb.DP) and guarantee.ratio > len(question.answers) - 1:
         found.append(proximity(question, guarantee))
@@ -334,7 +334,7 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
     ],
 )
 def test_the_choice_depends_on_the_question_and_the_guarantee_alone(
-    answers: int, guarantee: Guarantee, name: str
+    answers: int, guarantee: TradeOffCurve, name: str
 ) -> None:
     assert list(inspect.signature(best).parameters) == ["question", "guarantee", "records"]
     chosen = best(rb.Winner(list("abcdefg"[:answers])), guarantee)
@@ -379,7 +379,7 @@ def test_no_float_decides_that_epsilon_is_zero(epsilon: str) -> None:
 @pytest.mark.parametrize("guarantee", [rb.GaussianDP(0), rb.TradeOff([(0, 1), (1, 0)])])
 @pytest.mark.parametrize("answers", [2, 3])
 def test_a_guarantee_that_lets_nothing_out_is_refused_or_uniform(
-    guarantee: Guarantee, answers: int
+    guarantee: TradeOffCurve, answers: int
 ) -> None:
     """However ε = 0 is written, the rows are equal or there are none."""
     try:

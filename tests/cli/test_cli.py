@@ -228,8 +228,10 @@ WINNER = ["ask", "winner", ELECTION, "--column", "vote"]
 AMONG = ["--among", "Clinton,Dole"]
 BAD: list[tuple[list[str], str]] = [
     ([*WINNER, *AMONG, "--epsilon", "1"], "--ledger PLACE"),
-    ([*WINNER, *AMONG, "--no-ledger"], "Give either --epsilon or --mu"),
-    ([*WINNER, *AMONG, "--epsilon", "1", "--mu", "1", "--no-ledger"], "Leave out one of them"),
+    ([*WINNER, *AMONG, "--no-ledger"], "Give one, such as --epsilon 1"),
+    ([*WINNER, *AMONG, "--epsilon", "1", "--mu", "1", "--no-ledger"], "--epsilon or --mu. Leave"),
+    ([*WINNER, *AMONG, "--rho", "1", "--mu", "1", "--no-ledger"], "--mu or --rho. Leave out all"),
+    ([*WINNER, *AMONG, "--rho", "1", "--delta", "1/9", "--no-ledger"], "--delta belongs to"),
     ([*WINNER, *AMONG, "--mu", "1", "--delta", "1e-6", "--no-ledger"], "belongs to --epsilon"),
     ([*WINNER, *AMONG, "--epsilon", "1", "--no-ledger", "--ledger", "x"], "not both"),
     ([*WINNER[:2], "postgresql://h/d", *WINNER[3:], *AMONG, "--epsilon", "1", "--no-ledger"],

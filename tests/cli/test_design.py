@@ -126,7 +126,7 @@ def test_a_graph_of_one_region(tmp_path: Path) -> None:
 
 GOOD = ["--sites", "0,4", "--epsilon", "1"]
 BAD: list[tuple[str, list[str], str]] = [
-    (LINE, ["--sites", "0,4"], "either --epsilon or --mu"),
+    (LINE, ["--sites", "0,4"], "Give one, such as --epsilon 1"),
     (LINE, ["--epsilon", "1"], "either --sites or --labels"),
     (LINE, [*GOOD, "--labels", "x.csv"], "either --sites or --labels"),
     (LINE, [*GOOD, "--rainbows", "x.csv"], "go together"),

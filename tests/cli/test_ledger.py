@@ -109,6 +109,44 @@ def test_a_person_column_and_a_promise_exclude_each_other(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+# a budget in rho
+
+
+def test_a_budget_in_rho_pays_for_all_three(tmp_path: Path, hospitals: list[Path]) -> None:
+    place, table = tmp_path / "budget.db", hospitals[0] / "visits.csv"
+    made = told("ledger", "create", place, "--dataset", "visits", "--rho", "1")
+    assert (made["kind"], made["total"]) == ("zero-concentrated", {"rho": "1"})
+    asked = ("ask", "winner", table, "--column", "ward", "--among", "north,south,west")
+    answer = told(*asked, "--rho", "1/8", "--ledger", place)
+    assert answer["answer"] == "north"
+    assert answer["mechanism"] == "exponential"
+    assert answer["guarantee"] == {"kind": "zero-concentrated", "rho": "1/8"}
+    told(*asked, "--mu", "1", "--ledger", place)
+    told(*asked, "--epsilon", "1/2", "--ledger", place)
+    said = refused(*asked, "--epsilon", "1/2", "--delta", "1e-9", "--ledger", place)
+    assert "is in rho, which cannot pay for DP(epsilon=0.5, delta=1e-09). Ask without delta" in said
+    said = refused(*asked, "--epsilon", "1", "--ledger", place, code=4)
+    assert "Use a smaller epsilon" in said
+    assert len(told("ledger", "history", place)) == 3
+    assert "left       rho ≈0.25254" in run("ledger", "balance", place).output
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ["threshold", "visits.csv", "--at-least", "3", "--column", "ward", "--equals", "north"],
+        ["winner", "visits.csv", "--column", "ward", "--among", "north,south"],
+    ],
+    ids=lambda question: question[0],
+)
+def test_rho_is_explained(question: list[str]) -> None:
+    said = run("ask", *question, "--rho", "1/2", "--explain")
+    assert said.exit_code == 0, said.output
+    assert "mechanism  exponential, proved exactly" in said.output
+    assert "0.5-zCDP, one record substituted" in said.output
+    assert "at most 74 % of the time" in said.output
+
+
 # units
 
 

@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.guarantees.guarantee import Excess, Guarantee
+from rainbowdp.guarantees.curve import Excess, TradeOffCurve
 
 HALF = Fraction(1, 2)
 ROW = (0.5, 0.5)
@@ -30,7 +30,7 @@ def promise(ratio: Fraction, delta: Fraction | str = Fraction(0)) -> rb.DP:
     return rb.DP.from_ratio(ratio.numerator, ratio.denominator, delta=delta)
 
 
-def excess(guarantee: Guarantee, p: Any, q: Any) -> Excess:
+def excess(guarantee: TradeOffCurve, p: Any, q: Any) -> Excess:
     """``excess`` of exact fractions, which numpy's types do not name."""
     return guarantee.excess(p, q)
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.growth import _BLOCK
-from rainbowdp.guarantees.guarantee import Guarantee
 
-IDENTITIES: list[Guarantee] = [rb.DP(0), rb.GaussianDP(0), rb.TradeOff([(0, 1), (1, 0)])]
+IDENTITIES: list[TradeOffCurve] = [rb.DP(0), rb.GaussianDP(0), rb.TradeOff([(0, 1), (1, 0)])]
 INFINITY = math.inf
 
 
@@ -204,7 +204,7 @@ def test_ungrow_is_the_least_that_grows_to_it(guarantee: rb.DP, s: float, depth:
 )
 @settings(max_examples=50)
 def test_grow_rises_is_concave_and_dual_to_ungrow(
-    guarantee: Guarantee, s: list[float], depth: int
+    guarantee: TradeOffCurve, s: list[float], depth: int
 ) -> None:
     low, middle, high = guarantee.grow(s, depth).tolist()
     assert 0 <= low <= middle + 1e-12
@@ -222,13 +222,13 @@ def test_grow_rises_is_concave_and_dual_to_ungrow(
 
 
 @given(strategies.guarantees(), strategies.prefix_sums(), st.integers(0, 50), st.integers(0, 50))
-def test_depths_add_up(guarantee: Guarantee, s: float, first: int, then: int) -> None:
+def test_depths_add_up(guarantee: TradeOffCurve, s: float, first: int, then: int) -> None:
     twice = guarantee.grow(guarantee.grow(s, first), then)
     assert guarantee.grow(s, first + then) == pytest.approx(twice, rel=1e-11, abs=1e-320)
 
 
 @given(strategies.guarantees(), strategies.rows(), strategies.depths())
-def test_rows_and_grow_agree(guarantee: Guarantee, row: tuple[float, ...], depth: int) -> None:
+def test_rows_and_grow_agree(guarantee: TradeOffCurve, row: tuple[float, ...], depth: int) -> None:
     sums = np.minimum(np.cumsum(row), 1.0)[:-1]
     found = np.cumsum(guarantee.rows(row, depth))
     assert found[-1] == pytest.approx(1, abs=1e-12)
@@ -287,7 +287,7 @@ def test_grow_leaves_its_input_alone() -> None:
         (rb.TradeOff([(0, 1), (1, 0)]), [0, 1e-300, 0.5, 1]),
     ],
 )
-def test_grow_at_infinity(guarantee: Guarantee, limits: list[float]) -> None:
+def test_grow_at_infinity(guarantee: TradeOffCurve, limits: list[float]) -> None:
     s = [0, 1e-300, 0.5, 1]
     assert guarantee.grow(s, INFINITY) == pytest.approx(limits, rel=1e-12)
 
@@ -300,7 +300,7 @@ def test_grow_of_subnormal_floats() -> None:
 
 
 @pytest.mark.parametrize("guarantee", IDENTITIES)
-def test_perfect_privacy_moves_nothing(guarantee: Guarantee) -> None:
+def test_perfect_privacy_moves_nothing(guarantee: TradeOffCurve) -> None:
     s, row = [0, 1e-300, 0.25, 0.5, 1], (0.25, 1e-300, 0.0, 0.75)
     for depth in (0, 1, 10**6, INFINITY):
         assert guarantee.grow(s, depth) == pytest.approx(s, rel=1e-12)

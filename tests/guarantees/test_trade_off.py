@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.guarantees.guarantee import Excess, Guarantee
+from rainbowdp.guarantees.curve import Excess, TradeOffCurve
 
 Pair = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
 Knots = list[tuple[Fraction, Fraction]]
@@ -27,7 +27,7 @@ BENT = rb.TradeOff(
 )
 
 
-def excess(guarantee: Guarantee, p: Any, q: Any) -> Excess:
+def excess(guarantee: TradeOffCurve, p: Any, q: Any) -> Excess:
     """``excess`` of exact fractions, which numpy's types do not name."""
     return guarantee.excess(p, q)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from mpmath import mp
 
 import rainbowdp as rb
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.descriptions import warning_about
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.worth import guess_in_words
@@ -38,7 +39,7 @@ def best_success(p: list[float], q: list[float]) -> float:
 
 @given(GUARANTEES, st.lists(st.floats(0.001, 1), min_size=2, max_size=6), st.data())
 def test_no_test_guesses_better_between_distributions_that_are_close(
-    guarantee: Guarantee, weights: list[float], data: st.DataObject
+    guarantee: TradeOffCurve, weights: list[float], data: st.DataObject
 ) -> None:
     p = [weight / math.fsum(weights) for weight in weights]
     other = data.draw(st.permutations(weights))
@@ -50,7 +51,7 @@ def test_no_test_guesses_better_between_distributions_that_are_close(
 
 
 @given(GUARANTEES)
-def test_two_neighbors_exist_between_which_the_guess_is_as_good(guarantee: Guarantee) -> None:
+def test_two_neighbors_exist_between_which_the_guess_is_as_good(guarantee: TradeOffCurve) -> None:
     chance = guarantee.best_guess()
     assert not guarantee.excess([chance, 1 - chance], [1 - chance, chance])
     better = min(1.0, chance + 1e-6)
@@ -88,9 +89,11 @@ def test_closed_forms(size: Fraction, delta: Fraction) -> None:
         (rb.GaussianDP(1), "at most 70 %"),
         (rb.GaussianDP(30), "nearly certain"),
         (rb.TradeOff([(0, 1), ("1/4", "1/4"), (1, 0)]), "at most 75 %"),
+        (rb.ZeroConcentrated("1/2"), "at most 74 %"),
+        (rb.ZeroConcentrated(450), "nearly certain"),
     ],
 )
-def test_words(guarantee: Guarantee, said: str) -> None:
+def test_words(guarantee: TradeOffCurve | rb.ZeroConcentrated, said: str) -> None:
     assert said in guarantee.in_words()
     assert "one person" in guarantee.in_words("one person")
     assert said in guarantee._repr_html_()
@@ -111,8 +114,8 @@ def test_percent_are_rounded_up_and_never_to_a_hundred(chance: float) -> None:
 
 @pytest.mark.parametrize(
     "guarantee",
-    [rb.DP(3), rb.DP("0.1", "1e-4"), rb.GaussianDP("3.34"), rb.DP.from_ratio(20),
-     rb.TradeOff([(0, 1), ("1/20", "1/20"), (1, 0)])],
+    [rb.DP(3), rb.DP("0.1", "1e-4"), rb.GaussianDP("3.34"), rb.ZeroConcentrated("2.71"),
+     rb.DP.from_ratio(20), rb.TradeOff([(0, 1), ("1/20", "1/20"), (1, 0)])],
 )  # fmt: skip
 def test_no_warning_where_a_promise_protects(guarantee: Guarantee) -> None:
     assert warning_about(guarantee) is None
@@ -129,6 +132,7 @@ def test_no_warning_where_a_promise_protects(guarantee: Guarantee) -> None:
         (rb.DP(1, 1), ["δ = 1"]),
         (rb.GaussianDP("3.35"), ["protects little", "μ = 1"]),
         (rb.TradeOff([(0, 1), ("1/25", "1/25"), (1, 0)]), ["protects little"]),
+        (rb.ZeroConcentrated("2.72"), ["protects little", "ρ = 1/2"]),
     ],
 )
 def test_warnings(guarantee: Guarantee, said: list[str]) -> None:

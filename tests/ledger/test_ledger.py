@@ -285,12 +285,24 @@ def test_gaussian_spending_is_a_sum_of_squares(total: Fraction, asked: list[Frac
         ({"mu": 0}, "The mu of a budget must be greater than 0, got mu=0."),
         (
             {"epsilon": 1, "mu": 1},
-            "A budget is either epsilon, with or without delta, or mu alone, got epsilon=1, "
-            "delta=0, mu=1. Leave out one or the other.",
+            "A budget is either epsilon, with or without delta, or mu alone, or rho alone, got "
+            "epsilon=1, delta=0, mu=1, rho=None. Leave out all but one.",
         ),
         (
+            {"rho": 1, "mu": 1},
+            "A budget is either epsilon, with or without delta, or mu alone, or rho alone, got "
+            "epsilon=None, delta=0, mu=1, rho=1. Leave out all but one.",
+        ),
+        (
+            {"rho": 1, "delta": "1/9"},
+            "A budget is either epsilon, with or without delta, or mu alone, or rho alone, got "
+            "epsilon=None, delta=1/9, mu=None, rho=1. Leave out all but one.",
+        ),
+        ({"rho": 0}, "The rho of a budget must be greater than 0, got rho=0."),
+        ({"rho": "nan"}, "rho must be a finite number, got rho='nan'"),
+        (
             {},
-            "A ledger needs a budget: give epsilon, with or without delta, or mu.",
+            "A ledger needs a budget: give epsilon, with or without delta, or mu, or rho.",
         ),
     ],
 )
@@ -347,7 +359,12 @@ def refusals(ledger: Ledger) -> Iterator[tuple[Callable[[], object], str]]:
     )
     yield (
         asked(guarantee=rb.TradeOff([(0, 1), (0.4, 0.4), (1, 0)])),
-        "A ledger cannot add up TradeOff guarantees. Ask under DP or GaussianDP.",
+        "A ledger cannot add up TradeOff guarantees. Ask under DP, GaussianDP or ZeroConcentrated.",
+    )
+    yield (
+        asked(guarantee=rb.ZeroConcentrated(1)),
+        f"The budget of {where} is in epsilon and delta, which cannot pay for "
+        "ZeroConcentrated(rho=1). Ask under DP, or create a ledger with a budget in rho.",
     )
     yield (
         asked(name="used"),
@@ -378,7 +395,7 @@ def refusals(ledger: Ledger) -> Iterator[tuple[Callable[[], object], str]]:
     yield (
         asked(guarantee=rb.DP(1 + Fraction(1, 2**13_000))),
         "A ledger keeps exact sums of up to 13000 bits, and this one would take 13001. Give "
-        "epsilon, delta and mu as short decimals.",
+        "epsilon, delta, mu and rho as short decimals.",
     )
     anew = f"choose another name to ask {where} anew."
     yield (

@@ -126,13 +126,13 @@ def test_a_table_of_the_same_name(place: str) -> None:
         Ledger.open(place)
 
 
-@pytest.mark.parametrize("version", [1, 3])
+@pytest.mark.parametrize("version", [1, 2, 4])
 def test_a_ledger_of_another_version(place: str, version: int) -> None:
     ledger = new_ledger(place, epsilon=1)
     execute(place, f"UPDATE rainbow_budget SET version = {version}")
     message = (
         f"{ledger.where} is a ledger of version {version}, and this release of rainbowdp reads "
-        "version 2. Use the release that made it."
+        "version 3. Use the release that made it."
     )
     with pytest.raises(LedgerError, match=says(message)):
         Ledger.open(place)
@@ -199,5 +199,5 @@ def test_nothing_is_stored_but_what_the_schema_says(place: str) -> None:
         database.close()
     assert columns == [
         *("number", "time", "name", "source", "question", "mechanism", "guarantee"),
-        *("epsilon", "delta", "mu_squared", "answer", "seal"),
+        *("epsilon", "delta", "mu_squared", "rho", "answer", "seal"),
     ]

@@ -10,7 +10,7 @@ from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from reference import assert_one_sentence, worst_by_lines
 from strategies import ANSWERS, exact_promises, exact_rows, graphs, guarantees, valid_boundaries
 
@@ -68,7 +68,7 @@ def test_a_region_without_boundary_needs_none() -> None:
 
 @given(exact_promises(), st.data())
 def test_clashes_are_those_of_brute_force(
-    world: tuple[Guarantee, list[tuple[Fraction, Fraction]]], data: st.DataObject
+    world: tuple[TradeOffCurve, list[tuple[Fraction, Fraction]]], data: st.DataObject
 ) -> None:
     promise, lines = world
     graph = data.draw(graphs(6, data.draw(st.integers(1, 4))))
@@ -104,7 +104,7 @@ def test_clashes_are_those_of_brute_force(
 
 @given(exact_promises(), st.data())
 def test_valid_conditions_pass(
-    world: tuple[Guarantee, list[tuple[Fraction, Fraction]]], data: st.DataObject
+    world: tuple[TradeOffCurve, list[tuple[Fraction, Fraction]]], data: st.DataObject
 ) -> None:
     promise, lines = world
     graph = data.draw(graphs(6))
@@ -148,13 +148,13 @@ def test_only_regions_that_touch_are_compared() -> None:
 
 @given(graphs(), guarantees())
 def test_the_symmetric_condition_is_valid_everywhere(
-    graph: rb.RainbowGraph, guarantee: Guarantee
+    graph: rb.RainbowGraph, guarantee: TradeOffCurve
 ) -> None:
     assert rb.BoundaryCondition.symmetric(graph, guarantee).clashes(guarantee) == ()
 
 
 @given(st.integers(2, 5), guarantees())
-def test_the_symmetric_condition_is_tight(answers: int, guarantee: Guarantee) -> None:
+def test_the_symmetric_condition_is_tight(answers: int, guarantee: TradeOffCurve) -> None:
     graph = all_touching(answers)
     condition = rb.BoundaryCondition.symmetric(graph, guarantee)
     assert condition.clashes(guarantee) == ()

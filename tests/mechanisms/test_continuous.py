@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 from rainbowdp.guarantees.closeness import first_violation, promise_of
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.mechanisms.continuous import Continuous
 from strategies import guarantees
 
 POINTS = np.linspace(0, 1, 41)
 
 
-def rising(guarantee: Guarantee, power: float, depth: int = 0) -> Continuous:
+def rising(guarantee: TradeOffCurve, power: float, depth: int = 0) -> Continuous:
     """Grown from the distribution function x^power."""
     return Continuous(
         guarantee,
@@ -29,7 +29,7 @@ def rising(guarantee: Guarantee, power: float, depth: int = 0) -> Continuous:
 
 @given(guarantees(), st.floats(0.5, 3), st.integers(0, 20))
 def test_the_finite_theory_on_any_grid_gives_the_same_distribution_function(
-    guarantee: Guarantee, power: float, depth: int
+    guarantee: TradeOffCurve, power: float, depth: int
 ) -> None:
     continuous = rising(guarantee, power, depth)
     for cells in (4, 20, 40):  # the finer the grid, the more of the function is pinned
@@ -40,7 +40,7 @@ def test_the_finite_theory_on_any_grid_gives_the_same_distribution_function(
 
 @given(guarantees(), st.floats(0.5, 3), st.integers(0, 20), st.floats(1e-6, 1))
 def test_the_quantile_is_the_least_point_that_is_reached(
-    guarantee: Guarantee, power: float, depth: int, u: float
+    guarantee: TradeOffCurve, power: float, depth: int, u: float
 ) -> None:
     continuous = rising(guarantee, power, depth)
     x = continuous.quantile(u)
@@ -69,7 +69,7 @@ def test_sampling_follows_the_distribution_function() -> None:
 
 
 @pytest.mark.parametrize("guarantee", [rb.DP(1), rb.DP("0.1", "0.01"), rb.GaussianDP(1)])
-def test_integer_cells_are_exactly_private_and_near_the_real_ones(guarantee: Guarantee) -> None:
+def test_integer_cells_are_exactly_private_and_near_the_real_ones(guarantee: TradeOffCurve) -> None:
     edges = np.linspace(0, 1, 9).tolist()
     rows = [rising(guarantee, 2, depth).exact(edges) for depth in range(6)]
     promise = promise_of(guarantee, 1 << 64)

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 import rainbowdp as rb
 from rainbowdp import paper
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.design import _orbits, _worths, design
 from strategies import graphs, trade_offs
@@ -198,7 +198,9 @@ def test_deep_datasets_count_at_the_last_level() -> None:
         (rb.DP(1), {"utility": rb.Utility(places=(1, 0, 0))}, "2 answers"),
     ],
 )
-def test_bad_input_is_refused(guarantee: Guarantee, options: dict[str, object], said: str) -> None:
+def test_bad_input_is_refused(
+    guarantee: TradeOffCurve, options: dict[str, object], said: str
+) -> None:
     graph = rb.RainbowGraph([(0, 1)], [("y", "n"), ("n", "y")])
     with pytest.raises(rb.RainbowError) as caught:
         design(graph, guarantee, **options)  # type: ignore[arg-type]

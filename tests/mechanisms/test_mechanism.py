@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 from rainbowdp.aliases import Dataset
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from reference import assert_one_sentence, worst_by_lines
 from strategies import exact_promises, exact_rows, graphs, table_pairs
 
@@ -45,7 +45,7 @@ def test_equal_rows_are_kept_once() -> None:
 @settings(max_examples=50)
 @given(exact_promises(), st.data())
 def test_check_is_brute_force_over_all_edges_and_sets(
-    world: tuple[Guarantee, list[tuple[Fraction, Fraction]]], data: st.DataObject
+    world: tuple[TradeOffCurve, list[tuple[Fraction, Fraction]]], data: st.DataObject
 ) -> None:
     promise, lines = world
     graph = data.draw(graphs(6, data.draw(st.integers(1, 4))))
@@ -122,7 +122,7 @@ def test_check_reads_an_index_of_any_integer_type(kind: type[np.integer[Any]]) -
 @pytest.mark.parametrize("row", [(float("nan"), 1.0), (0.3, 0.3), (2.0, -1.0), (float("inf"), 0.0)])
 @pytest.mark.parametrize("promise", [rb.DP(1), rb.GaussianDP(1)])
 def test_rows_that_are_no_distributions_never_pass(
-    row: tuple[float, float], promise: Guarantee
+    row: tuple[float, float], promise: TradeOffCurve
 ) -> None:
     def passes() -> bool:
         table = np.array([row, (0.5, 0.5)])

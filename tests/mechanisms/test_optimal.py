@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 from rainbowdp.aliases import Dataset
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from reference import assert_one_sentence, largest_prefix_sums, worst_by_lines
 from strategies import (
     deep_graphs,
@@ -33,7 +33,7 @@ def prefix_sums(mechanism: rb.Mechanism, dataset: Dataset) -> list[float]:
 
 
 def assert_is_the_greatest(
-    graph: rb.RainbowGraph, promise: Guarantee, lines: list[Line], data: st.DataObject
+    graph: rb.RainbowGraph, promise: TradeOffCurve, lines: list[Line], data: st.DataObject
 ) -> None:
     boundary = data.draw(valid_boundaries(graph, lines))
     mechanism = rb.optimal(graph, promise, boundary)
@@ -62,7 +62,7 @@ def assert_is_the_greatest(
 
 @given(deep_graphs(), exact_promises(polygons=False), st.data())
 def test_no_private_mechanism_does_better_on_any_prefix(
-    graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
+    graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
 ) -> None:
     assert_is_the_greatest(graph, *world, data)
 
@@ -70,14 +70,14 @@ def test_no_private_mechanism_does_better_on_any_prefix(
 @settings(max_examples=50)
 @given(deep_graphs(), exact_promises(polygons=True), st.data())
 def test_nor_under_any_polygon(
-    graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
+    graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
 ) -> None:
     assert_is_the_greatest(graph, *world, data)
 
 
 @given(graphs(6, answers=3, labeled=True), exact_promises(), st.data())
 def test_nor_with_labeled_regions_that_share_an_order(
-    graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
+    graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
 ) -> None:
     assert_is_the_greatest(graph, *world, data)
 
@@ -91,7 +91,9 @@ def test_the_printed_operator_of_the_paper_is_not_what_is_released() -> None:
 
 
 @given(graphs() | deep_graphs(9), guarantees())
-def test_the_optimum_keeps_every_guarantee(graph: rb.RainbowGraph, guarantee: Guarantee) -> None:
+def test_the_optimum_keeps_every_guarantee(
+    graph: rb.RainbowGraph, guarantee: TradeOffCurve
+) -> None:
     mechanism = rb.optimal(graph, guarantee)
     assert mechanism.guarantee is guarantee
     small, large = mechanism.check(), mechanism.check(every_edge=True)
@@ -104,7 +106,7 @@ def test_the_optimum_keeps_every_guarantee(graph: rb.RainbowGraph, guarantee: Gu
 
 @given(deep_graphs(), exact_promises(polygons=False), st.data())
 def test_the_optimum_is_private_in_exact_fractions(
-    graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
+    graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
 ) -> None:
     promise, lines = world
     mechanism = rb.optimal(graph, promise, data.draw(valid_boundaries(graph, lines)))
@@ -115,7 +117,7 @@ def test_the_optimum_is_private_in_exact_fractions(
 
 @given(graphs() | deep_graphs(), guarantees())
 def test_a_component_without_boundary_answers_its_first_choice(
-    graph: rb.RainbowGraph, guarantee: Guarantee
+    graph: rb.RainbowGraph, guarantee: TradeOffCurve
 ) -> None:
     mechanism = rb.optimal(graph, guarantee)
     for d in graph.datasets:
@@ -126,7 +128,7 @@ def test_a_component_without_boundary_answers_its_first_choice(
 
 
 @given(deep_graphs(9), guarantees())
-def test_rows_by_region_and_depth(graph: rb.RainbowGraph, guarantee: Guarantee) -> None:
+def test_rows_by_region_and_depth(graph: rb.RainbowGraph, guarantee: TradeOffCurve) -> None:
     condition = rb.BoundaryCondition.symmetric(graph, guarantee)
     mechanism = rb.optimal(graph, guarantee, condition)
     for d in graph.datasets:
@@ -141,7 +143,7 @@ def test_rows_by_region_and_depth(graph: rb.RainbowGraph, guarantee: Guarantee) 
 
 @given(deep_graphs(), exact_promises(), st.data())
 def test_deeper_is_never_worse(
-    graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
+    graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
 ) -> None:
     promise, lines = world
     mechanism = rb.optimal(graph, promise, data.draw(valid_boundaries(graph, lines)))
@@ -153,7 +155,7 @@ def test_deeper_is_never_worse(
 
 @given(guarantees(), rows(), st.integers(0, 30))
 def test_the_optimal_line_is_the_rows_of_the_guarantee(
-    guarantee: Guarantee, row: tuple[float, ...], length: int
+    guarantee: TradeOffCurve, row: tuple[float, ...], length: int
 ) -> None:
     rainbow = tuple(range(len(row)))
     mechanism = rb.optimal_line(rainbow, length, guarantee, row)
@@ -186,7 +188,7 @@ def test_the_two_answer_optimum_has_the_textbook_boundary() -> None:
 @settings(max_examples=100, deadline=None)
 @given(deep_graphs(9), exact_promises(), st.data())
 def test_raising_one_probability_by_a_millionth_is_caught(
-    graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
+    graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
 ) -> None:
     promise, lines = world
     inner = [d for d in graph.datasets if 0 < graph.depth[d] < math.inf]
@@ -212,7 +214,7 @@ def test_raising_one_probability_by_a_millionth_is_caught(
 
 @pytest.mark.parametrize("guarantee", [rb.DP(1), rb.DP(1, 0.01), rb.GaussianDP(1)])
 @pytest.mark.parametrize("place", [0, 1])
-def test_one_spoilt_row_of_a_line_is_caught(guarantee: Guarantee, place: int) -> None:
+def test_one_spoilt_row_of_a_line_is_caught(guarantee: TradeOffCurve, place: int) -> None:
     graph = rb.RainbowGraph([(0, 1), (1, 2), (2, 3)], [YES, YES, YES, NO])
     mechanism = rb.optimal(graph, guarantee)
     table: dict[int, Any] = {d: mechanism[d] for d in range(4)}
@@ -224,7 +226,7 @@ def test_one_spoilt_row_of_a_line_is_caught(guarantee: Guarantee, place: int) ->
 
 @given(deep_graphs(), exact_promises(polygons=False), st.data())
 def test_it_dominates_every_private_mechanism_with_that_boundary(
-    graph: rb.RainbowGraph, world: tuple[Guarantee, list[Line]], data: st.DataObject
+    graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
 ) -> None:
     promise, lines = world
     boundary = data.draw(valid_boundaries(graph, lines))
@@ -245,7 +247,7 @@ def test_it_dominates_every_private_mechanism_with_that_boundary(
 
 
 @pytest.mark.parametrize("guarantee", [rb.DP(1), rb.DP(10), rb.GaussianDP(1), rb.GaussianDP(3)])
-def test_the_check_holds_however_deep(guarantee: Guarantee) -> None:
+def test_the_check_holds_however_deep(guarantee: TradeOffCurve) -> None:
     # Far inside, probabilities fall below what a float can hold; that breaks no promise.
     length = 800
     graph = rb.RainbowGraph(

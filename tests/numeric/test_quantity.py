@@ -20,7 +20,7 @@ import reference
 import strategies
 from rainbowdp.guarantees import growth
 from rainbowdp.guarantees import polygons as curve
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.numeric import quantity
 
 
@@ -214,7 +214,7 @@ def test_a_thread_that_wants_less_waits() -> None:
 
 @given(strategies.guarantees(), strategies.exact_rows(3), st.sampled_from([0, 1, 7, 300]))
 def test_nothing_is_cached_at_a_precision(
-    guarantee: Guarantee, row: tuple[Fraction, ...], depth: int
+    guarantee: TradeOffCurve, row: tuple[Fraction, ...], depth: int
 ) -> None:
     """What is computed once takes a lock; inside a precision it could wait for ever."""
     open_blocks = 0

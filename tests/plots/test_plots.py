@@ -27,7 +27,7 @@ import reference
 import strategies as our
 from rainbowdp import paper, plots
 from rainbowdp.display.colors import BLUE, GREEN, ORANGE
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.paper.figures import figures, printed_curves
 from rainbowdp.plots.curves import phase_changes, smooth
 from rainbowdp.plots.style import darker, spread
@@ -132,7 +132,7 @@ def test_under_gaussian_privacy_too(mu: float, s: float, depth: float) -> None:
 
 @given(our.guarantees(), our.rows(4))
 def test_curves_pass_through_the_whole_depths_rise_and_keep_their_order(
-    promise: Guarantee, row: tuple[float, ...]
+    promise: TradeOffCurve, row: tuple[float, ...]
 ) -> None:
     sums = np.minimum(np.cumsum(row), 1.0)
     found = smooth(promise, sums, np.arange(121) / 10)
@@ -295,7 +295,7 @@ def test_a_mechanism_on_the_boundary_graph_shows_its_rows() -> None:
 
 @settings(max_examples=20, deadline=None)  # the first figure loads fonts
 @given(our.guarantees())
-def test_the_curve_of_a_guarantee_is_one_less_its_step(promise: Guarantee) -> None:
+def test_the_curve_of_a_guarantee_is_one_less_its_step(promise: TradeOffCurve) -> None:
     ax = plots.trade_off(promise)
     level, missed = line(ax, str(promise))
     assert missed == pytest.approx(1 - promise.step(level))

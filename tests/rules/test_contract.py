@@ -32,7 +32,7 @@ QUESTIONS: list[Any] = [
     rb.Threshold(4),
     rb.Quantile("1/2", [0, 1, 2, 3]),
 ]
-GUARANTEES = [rb.DP(1), rb.DP("2.5", "1/1000"), rb.GaussianDP(1)]
+GUARANTEES = [rb.DP(1), rb.DP("2.5", "1/1000"), rb.GaussianDP(1), rb.ZeroConcentrated("1/8")]
 
 
 def cases() -> list[Any]:
@@ -62,6 +62,8 @@ def close(p: tuple[int, ...], q: tuple[int, ...], guarantee: Any) -> bool:
     """Whether no set of answers is too likely under ``p`` beside ``q``, by the tests' reference."""
     if isinstance(guarantee, rb.GaussianDP):
         return reference.gaussian_close(p, q, guarantee.exact_mu, 30)
+    if isinstance(guarantee, rb.ZeroConcentrated):
+        return reference.concentrated_close(p, q, guarantee.exact_rho)
     assert guarantee.exact_epsilon is not None
     _, most = reference.exp_between(guarantee.exact_epsilon)
     excess = sum(

@@ -32,13 +32,14 @@ def best(
 ) -> QuestionMechanism:
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
+    * Zero-concentrated privacy: the exponential mechanism.
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
     * Otherwise the kind that is wrong least often in the mean over a fixed list of histograms,
       which depends on the shape of the question and not on data or the guarantee. Under (ε,δ)
       these are homogeneous, proximity where q − 1 ≤ e^ε, permute-and-flip for a vote, ordered bins
       for a quantile where they are proved, and a margin flip; under Gaussian privacy homogeneous
-      and the exponential mechanism. So a larger ε, δ or μ never buys a worse answer by that
+      and the exponential mechanism. So a larger ε, δ, μ or ρ never buys a worse answer by that
       measure, or on tables of ``records`` records where you give them. A kind that leaves δ unused
       says so in ``claim``.
 
@@ -137,7 +138,7 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
     plain = family("homogeneous")
     shared = isinstance(question, Winner) and question.ties == Ties.ANY_LEADER
     table = family("margin-table")
-    if len(question.answers) <= 2 and not shared:
+    if len(question.answers) <= 2 and not shared and plain.unfit(question, guarantee) is None:
         return plain
     if table.unfit(question, guarantee) is None:
         return table
@@ -161,6 +162,8 @@ def _least(question: Question, guarantee: Guarantee, records: int | None) -> tup
     """The kind with the least measure, of those that are cheap to build, and that measure."""
     kinds = [kind for kind in FAMILIES if not kind.costly and not kind.outdone(guarantee)]
     fitting = [kind for kind in kinds if kind.unfit(question, guarantee) is None]
+    if not fitting:
+        raise InvalidGuarantee(f"no kind of mechanism can keep {guarantee}; use a larger rho")
     if len(fitting) == 1:
         return fitting[0], 1.0
     errors = [wrong(kind, question, guarantee, records) for kind in fitting]

@@ -63,7 +63,9 @@ class QuestionMechanism(Releasable):
             )
         if not isinstance(self.guarantee, Guarantee):
             got = type(self.guarantee).__name__
-            raise InvalidGuarantee(f"a guarantee must be a DP, GaussianDP or TradeOff, got {got}")
+            raise InvalidGuarantee(
+                f"a guarantee must be a DP, GaussianDP, TradeOff or ZeroConcentrated, got {got}"
+            )
         promise = self.guarantee
         if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
             raise InvalidGuarantee(

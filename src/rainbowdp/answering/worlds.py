@@ -9,6 +9,7 @@ from rainbowdp.aliases import Label
 from rainbowdp.answering.best import by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.guarantees.curve import curve_of
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
@@ -72,7 +73,7 @@ def optimal(
 
     """
     if isinstance(world, RainbowGraph):
-        return optimal_on_graph(world, guarantee, boundary)
+        return optimal_on_graph(world, curve_of(guarantee, "optimal"), boundary)
     return by_kind(world, guarantee, "homogeneous", boundary=boundary)
 
 

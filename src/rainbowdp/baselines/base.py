@@ -15,8 +15,8 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import simulate
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import margins as margins_on_graph
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.questions import Question, Winner
 from rainbowdp.questions.histograms import margins_of, neighboring, up_to
@@ -128,7 +128,7 @@ class Baseline:
             raise RainbowError("this baseline is on a graph; ask it for datasets, not for counts")
         return self.world, self.law
 
-    def check(self, guarantee: Guarantee | None = None, *, records: int | None = None) -> Check:
+    def check(self, guarantee: TradeOffCurve | None = None, *, records: int | None = None) -> Check:
         """Check the guarantee on every pair of neighbors: all sets of answers, both directions.
 
         On a graph every edge is checked. For a question every pair of neighboring histograms is,
@@ -152,7 +152,7 @@ class Baseline:
             If ``records`` is missing for a question.
 
         """
-        promise = guarantee if guarantee is not None else self.keeps
+        promise = self.keeps if guarantee is None else curve_of(guarantee, "a check of rows")
         if self.mechanism is not None:
             return self.mechanism.check(promise, every_edge=True)
         question, _ = self._question()

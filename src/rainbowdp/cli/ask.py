@@ -96,6 +96,9 @@ def _ask(
     ] = None,
     delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
     mu: Annotated[str | None, typer.Option(help="μ, for Gaussian privacy instead of ε.")] = None,
+    rho: Annotated[
+        str | None, typer.Option(help="ρ, for zero-concentrated privacy instead of ε.")
+    ] = None,
     ledger: Annotated[
         str | None, typer.Option(help="The ledger that pays: a file or an address.")
     ] = None,
@@ -157,7 +160,7 @@ def _ask(
         person_rule=person_rule,
         where=where,
     )
-    promise = guarantee_from(epsilon, delta, mu)
+    promise = guarantee_from(epsilon, delta, mu, rho)
     source = None
     if not explain:  # which reads no data; what is not there is reported before a mechanism is made
         source = table_from(

@@ -183,10 +183,12 @@ def _by_labels(loaded: Edges, labels: Path, rainbows: Path) -> RainbowGraph:
     return RainbowGraph(loaded, read_rainbows(rainbows, sorted(set(marks.tolist()))), labels=marks)
 
 
-def _deployed(graph: RainbowGraph, guarantee: Guarantee, kind: str, boundary: str) -> Deployment:
+def _deployed(graph: RainbowGraph, promise: Guarantee, kind: str, boundary: str) -> Deployment:
+    from rainbowdp.guarantees.curve import curve_of
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.design import design as designed
 
+    guarantee = curve_of(promise, "a mechanism on a graph")
     condition: BoundaryCondition | Sequence[str] | None = None
     if boundary == "total":
         condition = designed(graph, guarantee).boundary

@@ -32,6 +32,9 @@ def create(
     epsilon: Annotated[str | None, typer.Option(help="The budget in ε, e.g. 3 or 1/2.")] = None,
     delta: Annotated[str | None, typer.Option(help="The budget in δ, 0 if not given.")] = None,
     mu: Annotated[str | None, typer.Option(help="A Gaussian budget μ instead.")] = None,
+    rho: Annotated[
+        str | None, typer.Option(help="A budget in ρ instead; it pays for μ and pure ε too.")
+    ] = None,
     neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
@@ -63,6 +66,7 @@ def create(
         dataset=dataset,
         epsilon=epsilon,
         mu=mu,
+        rho=rho,
         neighbors=neighbors,
         person=person,
         rows_per_person=rows_per_person,

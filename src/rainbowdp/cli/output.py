@@ -17,6 +17,7 @@ from rainbowdp.guarantees.descriptions import warning_about
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 
 __all__ = [
     "AsJson",
@@ -33,17 +34,23 @@ __all__ = [
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-def guarantee_from(epsilon: str | None, delta: str, mu: str | None) -> Guarantee:
+def guarantee_from(
+    epsilon: str | None, delta: str, mu: str | None, rho: str | None = None
+) -> Guarantee:
     """The guarantee that the options ask for."""
-    if epsilon is not None and mu is not None:
-        raise RainbowError("A guarantee is either --epsilon or --mu. Leave out one of them.")
+    options = {"--epsilon": epsilon, "--mu": mu, "--rho": rho}
+    given = [name for name, number in options.items() if number is not None]
+    if len(given) > 1:
+        raise RainbowError(f"A guarantee is either {' or '.join(given)}. Leave out all but one.")
     if epsilon is not None:
         return DP(epsilon, delta)
-    if mu is None:
-        raise RainbowError("A guarantee is missing. Give either --epsilon or --mu.")
-    if delta != "0":
+    if delta != "0" and (mu is not None or rho is not None):
         raise RainbowError("--delta belongs to --epsilon. Leave it out, or give --epsilon.")
-    return GaussianDP(mu)
+    if mu is not None:
+        return GaussianDP(mu)
+    if rho is not None:
+        return ZeroConcentrated(rho)
+    raise RainbowError("A guarantee is missing. Give one, such as --epsilon 1.")
 
 
 def must_be_open() -> None:

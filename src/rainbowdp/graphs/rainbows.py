@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidDistribution, InvalidRainbow, RainbowError
-from rainbowdp.guarantees.guarantee import ROUNDING
+from rainbowdp.guarantees.curve import ROUNDING
 from rainbowdp.numeric.quantity import exact_distribution
 
 Order: TypeAlias = Literal["dominance", "lexicographic"]

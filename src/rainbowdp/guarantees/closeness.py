@@ -74,7 +74,10 @@ def lines_of(guarantee: Guarantee) -> Lines:
         return ((ratio, guarantee.exact_delta),)
     if isinstance(guarantee, TradeOff):
         return _steep_lines(guarantee)
-    raise InvalidMechanism(f"a proof needs DP, GaussianDP or TradeOff, got {guarantee!r}")
+    raise InvalidMechanism(
+        f"rows are held against a trade-off curve, and {guarantee} has none; use DP, GaussianDP or "
+        "TradeOff"
+    )
 
 
 def exp_below(x: Fraction) -> Fraction:

@@ -12,6 +12,7 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import TradeOff
+from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 
 MOST_EPSILON = 3
 MOST_DELTA = Fraction(1, 10_000)
@@ -33,15 +34,18 @@ def describe_guarantee(guarantee: Guarantee) -> dict[str, Any]:
         return {"kind": "gaussian", "mu": str(guarantee.exact_mu)}
     if isinstance(guarantee, TradeOff):
         return {"kind": "trade-off", "knots": [[str(x), str(y)] for x, y in guarantee.knots]}
+    if isinstance(guarantee, ZeroConcentrated):
+        return {"kind": "zero-concentrated", "rho": str(guarantee.exact_rho)}
     raise InvalidGuarantee(
-        f"a guarantee must be DP, GaussianDP or TradeOff here, got {type(guarantee).__name__}"
+        "a guarantee must be DP, GaussianDP, TradeOff or ZeroConcentrated here, got "
+        f"{type(guarantee).__name__}"
     )
 
 
 def warning_about(guarantee: Guarantee, about: str = "one record") -> str | None:
     """Why a guarantee protects little, as a sentence with its remedy; None where it protects.
 
-    A μ or another curve counts as ε = 3 where it lets as good a guess through.
+    A μ, a ρ or another curve counts as ε = 3 where it lets as good a guess through.
 
     >>> warning_about(DP(3)) is None, warning_about(GaussianDP(3)) is None
     (True, True)
@@ -52,7 +56,8 @@ def warning_about(guarantee: Guarantee, about: str = "one record") -> str | None
         least = "an ε of at most 3"
     else:
         weak, delta = guarantee.best_guess() > _MOST_GUESS, Fraction(0)
-        least = "a stronger one, such as μ = 1"
+        such = "ρ = 1/2" if isinstance(guarantee, ZeroConcentrated) else "μ = 1"
+        least = f"a stronger one, such as {such}"
     if weak and delta < 1:
         found.append(
             f"{guarantee} protects little: {guarantee.in_words(about)}. Choose {least} if you can."
@@ -81,6 +86,9 @@ def restore_guarantee(description: Mapping[str, Any]) -> Guarantee:
         return DP.from_ratio(given["ratio"], delta=given["delta"])
     if kind == "dp" and keys == {"epsilon", "delta"}:
         return DP(given["epsilon"], given["delta"])
+    if kind == "zero-concentrated" and keys == {"rho"}:
+        return ZeroConcentrated(given["rho"])
     raise InvalidGuarantee(
-        f"a description of a guarantee must be of kind dp, gaussian or trade-off, got {description}"
+        "a description of a guarantee must be of kind dp, gaussian, trade-off or "
+        f"zero-concentrated, got {description}"
     )

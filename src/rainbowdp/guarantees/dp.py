@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.guarantees.curve import FloatOrArray, prefix_and_depth
 from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line
-from rainbowdp.guarantees.guarantee import FloatOrArray, prefix_and_depth
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.numeric.quantity import Number, ball, exact, first_integer_above, refine
 

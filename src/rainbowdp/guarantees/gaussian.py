@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.guarantees.curve import UNDERFLOW, TradeOffCurve
 from rainbowdp.guarantees.growth import ACCURACY
-from rainbowdp.guarantees.guarantee import UNDERFLOW, Guarantee
 from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision, refine
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Cut: TypeAlias = Fraction | float | None  # a prefix sum; None and infinity are 
 
 
 @dataclass(frozen=True, repr=False)
-class GaussianDP(Guarantee):
+class GaussianDP(TradeOffCurve):
     """μ-Gaussian differential privacy: telling neighbors apart is as hard as N(0,1) from N(μ,1).
 
     φ(s) = Φ(Φ⁻¹(s) + μ), and t steps add up to t·μ (Dong, Roth and Su, *Gaussian differential

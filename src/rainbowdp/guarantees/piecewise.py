@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats
+from rainbowdp.guarantees.curve import UNDERFLOW, TradeOffCurve
 from rainbowdp.guarantees.growth import Line, advance, rows
-from rainbowdp.guarantees.guarantee import UNDERFLOW, Guarantee
 
 
-class PiecewiseLinear(Guarantee):
+class PiecewiseLinear(TradeOffCurve):
     """A guarantee whose φ is the minimum of finitely many lines."""
 
     @property

@@ -12,8 +12,8 @@ A crash in between costs budget and never privacy. One code path serves SQLite (
 PostgreSQL (an address); `store.py` says what each promises.
 """
 
-from rainbowdp.ledger.cost import Cost, DPCost, GaussianCost
+from rainbowdp.ledger.cost import Cost, DPCost, GaussianCost, ZeroConcentratedCost
 from rainbowdp.ledger.entry import Balance, Entry
 from rainbowdp.ledger.ledger import Ledger
 
-__all__ = ["Balance", "Cost", "DPCost", "Entry", "GaussianCost", "Ledger"]
+__all__ = ["Balance", "Cost", "DPCost", "Entry", "GaussianCost", "Ledger", "ZeroConcentratedCost"]

@@ -9,9 +9,7 @@ from typing import Any
 
 from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee
-from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.gaussian import GaussianDP
-from rainbowdp.ledger.cost import Cost
+from rainbowdp.ledger.cost import Cost, Payable
 from rainbowdp.questions.units import Unit
 
 
@@ -37,7 +35,7 @@ class Entry:
         The question's description as canonical JSON.
     mechanism_text : str or None
         The kind of mechanism that drew the answer, with its options, as JSON.
-    guarantee : DP or GaussianDP
+    guarantee : DP, GaussianDP or ZeroConcentrated
         What was promised.
     cost : Cost
         What it cost.
@@ -56,7 +54,7 @@ class Entry:
     source: str | None
     question_text: str
     mechanism_text: str | None
-    guarantee: DP | GaussianDP
+    guarantee: Payable
     cost: Cost
     answer: str | None
 
@@ -102,7 +100,7 @@ class Balance:
     neighbors : str
         What one change is: ``substituted`` or ``added or removed``.
     kind : str
-        ``dp`` for a budget in ε and δ, ``gaussian`` for one in μ.
+        ``dp`` for a budget in ε and δ, ``gaussian`` for one in μ, ``zero-concentrated`` in ρ.
     total, spent, left : Cost
         Exact amounts; ``left`` is never negative.
     entries : int

@@ -12,10 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, insert, select, update
 
 from rainbowdp.errors import LedgerError
-from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.ledger.cost import Cost, budget, must_fit, price
+from rainbowdp.ledger.cost import Cost, Payable, budget, must_fit, price
 from rainbowdp.ledger.entry import Balance, Entry, canonical, check_label, check_name
 from rainbowdp.ledger.schema import (
     BUDGET,
@@ -62,13 +60,14 @@ class Ledger:
     neighbors : str
         What one change is: ``substituted`` or ``added or removed``.
     kind : str
-        ``dp`` for a budget in ε and δ, ``gaussian`` for one in μ.
+        ``dp`` for a budget in ε and δ, ``gaussian`` for one in μ, ``zero-concentrated`` in ρ.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> ledger = Ledger.create(f"{folder.name}/budget.db", dataset="town-2026", epsilon=1)
+    >>> from rainbowdp.guarantees.dp import DP
     >>> asked = {"question": {"kind": "winner", "column": "choice"}, "source": "votes, final"}
     >>> entry = ledger.spend(
     ...     DP("0.3"), unit=Unit(), neighbors="substituted", name="first", **asked
@@ -99,6 +98,7 @@ class Ledger:
         epsilon: Number | None = None,
         delta: Number = 0,
         mu: Number | None = None,
+        rho: Number | None = None,
         neighbors: str = "substituted",
         person: str | None = None,
         rows_per_person: int = 1,
@@ -117,6 +117,9 @@ class Ledger:
             The budget in ε, and in δ on top.
         mu
             The budget in μ, for Gaussian privacy, instead.
+        rho
+            The budget in ρ, for zero-concentrated privacy, instead. It also pays for answers under
+            ``GaussianDP``, at μ²/2, and under ``DP`` without a δ, at ε·tanh(ε/2).
         neighbors
             What one change is: ``substituted`` or ``added or removed``.
         person
@@ -143,7 +146,7 @@ class Ledger:
             If the unit is none.
 
         """
-        total = budget(epsilon, delta, mu)
+        total = budget(epsilon, delta, mu, rho)
         relation = one_of(Neighbors, neighbors, "neighbors", LedgerError)
         unit = Unit(person, rows_per_person)
         check_label(dataset, "dataset")
@@ -242,7 +245,7 @@ class Ledger:
         Parameters
         ----------
         guarantee
-            What the answer keeps, as ``DP`` or ``GaussianDP``.
+            What the answer keeps, as ``DP``, ``GaussianDP`` or ``ZeroConcentrated``.
         question
             A description of the question in JSON values.
         unit, neighbors
@@ -269,7 +272,7 @@ class Ledger:
 
         """
         cost = self._price(guarantee, unit, neighbors)
-        assert isinstance(guarantee, DP | GaussianDP)
+        assert isinstance(guarantee, Payable)
         text = canonical(question, "question")
         drawn_by = None if mechanism is None else canonical(mechanism, "mechanism")
         check_name(name, source)
@@ -280,7 +283,7 @@ class Ledger:
                     f"The name {name!r} is already in {self.where}. Recall its answer, or choose "
                     "another name."
                 )
-            must_fit(cost, before.left, self.where)
+            must_fit(cost, before.left, self.where, guarantee)
             after = replace(
                 before,
                 spent=before.spent + cost,
@@ -339,7 +342,7 @@ class Ledger:
         """
         cost = self._price(guarantee, unit, neighbors)
         check_name(name, source)
-        must_fit(cost, self.balance().left, self.where)
+        must_fit(cost, self.balance().left, self.where, guarantee)
 
     def _price(self, guarantee: Guarantee, unit: Unit, neighbors: str) -> Cost:
         if not isinstance(unit, Unit):

@@ -20,13 +20,11 @@ from sqlalchemy import CheckConstraint, Column, Integer, MetaData, RowMapping, T
 
 from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee, restore_guarantee
-from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.gaussian import GaussianDP
-from rainbowdp.ledger.cost import KINDS, Cost
+from rainbowdp.ledger.cost import KINDS, Cost, Payable
 from rainbowdp.ledger.entry import Balance, Entry
 from rainbowdp.questions.units import Unit
 
-VERSION = 2
+VERSION = 3
 PARTS = tuple(name for kind in KINDS.values() for name in kind.names())
 
 METADATA = MetaData()
@@ -119,7 +117,7 @@ def read_entry(row: RowMapping, balance: Balance, where: str) -> Entry:
     """The entry in a row whose seal holds, of the ledger with this balance."""
     _check(row, where)
     guarantee = restore_guarantee(json.loads(row["guarantee"]))
-    assert isinstance(guarantee, DP | GaussianDP)
+    assert isinstance(guarantee, Payable)
     return Entry(
         number=row["number"],
         time=row["time"],
@@ -157,13 +155,13 @@ def damaged(where: str) -> LedgerError:
     )
 
 
-def _guarantee_text(guarantee: DP | GaussianDP) -> str:
+def _guarantee_text(guarantee: Payable) -> str:
     try:
         return json.dumps(describe_guarantee(guarantee))
     except ValueError:  # Python prints numbers of 4300 digits at most
         raise LedgerError(
             "A ledger keeps guarantees of up to 4300 digits, and this one is longer. Give epsilon, "
-            "delta and mu as short decimals."
+            "delta, mu and rho as short decimals."
         ) from None
 
 

@@ -16,7 +16,7 @@ from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.errors import InvalidBoundary
 from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import in_order
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 
 
@@ -96,7 +96,7 @@ class BoundaryCondition:
         }
 
     @classmethod
-    def symmetric(cls, graph: RainbowGraph, guarantee: Guarantee) -> BoundaryCondition:
+    def symmetric(cls, graph: RainbowGraph, guarantee: TradeOffCurve) -> BoundaryCondition:
         """The condition that favors the first choice as far as possible and no other.
 
         (a, b, …, b) with a = φ(b) and a + (q−1)·b = 1; for (ε,δ) this is b = (1−δ)/(e^ε+q−1). It is
@@ -117,7 +117,7 @@ class BoundaryCondition:
 
         """
         others = len(graph.answers) - 1
-        b = _equal_share(guarantee, others)
+        b = _equal_share(curve_of(guarantee, "a boundary condition"), others)
         return cls(graph, (1.0 - others * b, *[b] * others))
 
     def __repr__(self) -> str:
@@ -143,7 +143,7 @@ class BoundaryCondition:
         rainbow = self.graph.regions[label].rainbow
         return dict(zip(rainbow, self.exact_rows[label], strict=True))
 
-    def clashes(self, guarantee: Guarantee) -> tuple[Clash, ...]:
+    def clashes(self, guarantee: TradeOffCurve) -> tuple[Clash, ...]:
         """Every pair of touching regions that breaks the guarantee; none if it is valid.
 
         Parameters
@@ -157,11 +157,11 @@ class BoundaryCondition:
             The pairs, each with the answers that prove it.
 
         """
-        found = []
+        curve, found = curve_of(guarantee, "a boundary condition"), []
         for first, second in self.graph.touching:
             pair = (self[first], self[second])
             rows = [[row[answer] for answer in self.graph.answers] for row in pair]
-            excess = guarantee.excess(*rows)
+            excess = curve.excess(*rows)
             if excess > 0:
                 answers = tuple(self.graph.answers[a] for a in excess.answers)
                 order = (first, second) if excess.first else (second, first)
@@ -169,7 +169,7 @@ class BoundaryCondition:
                 found.append(Clash((more, less), answers, float(excess)))
         return tuple(found)
 
-    def validate(self, guarantee: Guarantee) -> None:
+    def validate(self, guarantee: TradeOffCurve) -> None:
         """Raise unless every two touching regions keep the guarantee.
 
         Parameters
@@ -192,7 +192,7 @@ class BoundaryCondition:
             )
 
 
-def _equal_share(guarantee: Guarantee, others: int) -> float:
+def _equal_share(guarantee: TradeOffCurve, others: int) -> float:
     """The b with φ(b) + others·b = 1."""
     if others == 0:
         return 0.0

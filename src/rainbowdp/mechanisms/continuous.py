@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from rainbowdp.aliases import Floats, Weights
 from rainbowdp.errors import InvalidDistribution
 from rainbowdp.exact.steps import BITS, ladder, on_grid
-from rainbowdp.guarantees.guarantee import FloatOrArray, Guarantee
+from rainbowdp.guarantees.curve import FloatOrArray, TradeOffCurve, curve_of
 from rainbowdp.guarantees.polygons import safe_curve
 
 
@@ -50,21 +50,21 @@ class Continuous:
 
     """
 
-    guarantee: Guarantee
+    guarantee: TradeOffCurve
     base: Callable[[Any], Any]
     base_quantile: Callable[[Any], Any]
     depth: int
 
     def __init__(
         self,
-        guarantee: Guarantee,
+        guarantee: TradeOffCurve,
         *,
         cdf: Callable[[Any], Any],
         quantile: Callable[[Any], Any],
         depth: int = 0,
     ) -> None:
         for name, value in (
-            ("guarantee", guarantee),
+            ("guarantee", curve_of(guarantee, "a continuous answer")),
             ("base", cdf),
             ("base_quantile", quantile),
             ("depth", depth),

@@ -26,7 +26,7 @@ from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.exact.steps import in_answer_order, repaired
 from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import Utility
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
@@ -76,7 +76,7 @@ class Design:
 
 def design(
     graph: RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     *,
     utility: Utility | None = None,
     weights: Mapping[tuple[Label, int], float] | None = None,
@@ -122,6 +122,7 @@ def design(
     {'yes': 0.75, 'no': 0.25}
 
     """
+    guarantee = curve_of(guarantee, "design")
     if not isinstance(guarantee, PiecewiseLinear):
         raise InvalidGuarantee(
             f"a boundary can be designed for DP and TradeOff, got {guarantee}; "
@@ -156,7 +157,7 @@ def design(
 
 def default_boundary(
     graph: RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     weights: Mapping[tuple[Label, int], float] | None = None,
 ) -> BoundaryCondition:
     """The boundary that ``optimal`` uses if none is given: the first choice, worst case first.

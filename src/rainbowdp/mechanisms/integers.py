@@ -11,7 +11,7 @@ from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.steps import in_answer_order, ladder, repaired
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.numeric.quantity import exact_distribution
@@ -19,7 +19,7 @@ from rainbowdp.rules.homogeneous.rule import Homogeneous
 
 
 def regrown(
-    graph: RainbowGraph, guarantee: Guarantee, boundary: BoundaryCondition
+    graph: RainbowGraph, guarantee: TradeOffCurve, boundary: BoundaryCondition
 ) -> ExactMechanism:
     """The optimum of a boundary condition, grown in integers."""
     curve = safe_curve(guarantee)
@@ -52,7 +52,7 @@ def regrown(
 
 def row_by_row(
     graph: RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     table: Floats,
     index: NDArray[Any],
     pairs: Integers,

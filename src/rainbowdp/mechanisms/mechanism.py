@@ -24,11 +24,12 @@ from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import Morphism
 from rainbowdp.graphs.rainbows import Order, Utility, Verdict, compare_rows, in_order, verdict
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.integers import regrown, row_by_row
 from rainbowdp.numeric.quantity import SUM_TOLERANCE, plain
 
+_WHAT = "a mechanism on a graph"
 _BLOCK = 1 << 16
 
 
@@ -119,7 +120,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         graph: RainbowGraph,
         table: Floats,
         index: NDArray[Any],
-        guarantee: Guarantee | None = None,
+        guarantee: TradeOffCurve | None = None,
         *,
         name: str = "given rows",
         rows: Mechanism | None = None,
@@ -140,7 +141,8 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
                 f"index must hold row numbers from 0 to {len(table) - 1}, got {shown}"
             )
         index = index.astype(number_type(len(table) - 1))
-        self.graph, self.table, self.index, self.guarantee = graph, table, index, guarantee
+        self.graph, self.table, self.index = graph, table, index
+        self.guarantee = None if guarantee is None else curve_of(guarantee, _WHAT)
         self._name, self._rows, self._boundary = name, rows, boundary
 
     @classmethod
@@ -148,7 +150,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         cls,
         graph: RainbowGraph,
         distributions: Mapping[Dataset, Any],
-        guarantee: Guarantee | None = None,
+        guarantee: TradeOffCurve | None = None,
     ) -> Mechanism:
         """A mechanism from one distribution for each dataset.
 
@@ -269,7 +271,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         return self._name
 
     @property
-    def promise(self) -> Guarantee:
+    def promise(self) -> TradeOffCurve:
         """The guarantee; raises if the mechanism has none."""
         if self.guarantee is None:
             raise RainbowError(
@@ -292,7 +294,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
             return regrown(self.graph, self.promise, self.boundary)
         return row_by_row(self.graph, self.promise, self.table, self.index, self.row_pairs())
 
-    def check(self, guarantee: Guarantee | None = None, *, every_edge: bool = False) -> Check:
+    def check(self, guarantee: TradeOffCurve | None = None, *, every_edge: bool = False) -> Check:
         """Check the guarantee on every pair of neighbors: all sets of answers, both directions.
 
         Rows are floats, so the result holds up to a relative rounding of 1e-12. Cost: O(edges) and
@@ -324,6 +326,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
             raise RainbowError(
                 "this mechanism has no guarantee to check; pass one, as in check(DP(1))"
             )
+        promise = curve_of(promise, _WHAT)
         if self.rows is not self and not every_edge and self.rows.check(promise):
             return Check.over_pairs(promise, len(self.rows.row_pairs()))
         pairs = self.row_pairs()

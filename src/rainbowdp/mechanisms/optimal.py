@@ -16,7 +16,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import boundary_morphism
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.design import default_boundary
 from rainbowdp.mechanisms.mechanism import Mechanism
@@ -25,7 +25,7 @@ from rainbowdp.numeric.quantity import Number, exact_distribution
 
 def optimal_on_graph(
     world: RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     boundary: BoundaryCondition | Mapping[Label, Any] | Sequence[Any] | None = None,
 ) -> Mechanism:
     """The mechanism of a graph that dominates every other with this guarantee and boundary."""
@@ -61,7 +61,7 @@ def optimal_on_graph(
 
 
 def optimal_line(
-    rainbow: Sequence[Answer], length: int, guarantee: Guarantee, row: Sequence[Number]
+    rainbow: Sequence[Answer], length: int, guarantee: TradeOffCurve, row: Sequence[Number]
 ) -> Mechanism:
     """The optimum on the (c, n)-line whose dataset 0 answers by ``row``.
 

@@ -18,8 +18,8 @@ from matplotlib.axes import Axes
 from rainbowdp.aliases import Floats
 from rainbowdp.display.colors import colors
 from rainbowdp.errors import RainbowError
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.growth import Line, Orbit
-from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.numeric.quantity import exact_distribution
 from rainbowdp.plots.style import (
@@ -45,7 +45,7 @@ _SURE = 0.995
 
 
 def growth(
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     row: Mapping[Any, Any] | Sequence[Any],
     depth: int | None = None,
     *,
@@ -80,6 +80,7 @@ def growth(
         The axes.
 
     """
+    guarantee = curve_of(guarantee, "growth")
     if not isinstance(row, Mapping):
         row = {str(number): p for number, p in enumerate(row, 1)}
     exact = exact_distribution(list(row.values()))
@@ -107,7 +108,7 @@ def real_depths(deepest: int) -> Floats:
     return np.arange(deepest * fine + 1) / fine
 
 
-def smooth(guarantee: Guarantee, starts: Floats, depths: Floats) -> Floats:
+def smooth(guarantee: TradeOffCurve, starts: Floats, depths: Floats) -> Floats:
     """The prefix sums at real depths, one column for each start."""
     if isinstance(guarantee, PiecewiseLinear):
         return along(guarantee.lines, guarantee.grow, starts, depths)
@@ -129,7 +130,7 @@ def along(lines: Sequence[Line], iterate: Iterate, starts: Floats, depths: Float
     return np.where(share == 0, reached, np.minimum(between, 1.0))
 
 
-def phase_changes(guarantee: Guarantee, row: Sequence[Any]) -> list[tuple[int, int]]:
+def phase_changes(guarantee: TradeOffCurve, row: Sequence[Any]) -> list[tuple[int, int]]:
     """(k, τ) for each prefix of k answers: the depths at which it changes from line to line."""
     if not isinstance(guarantee, PiecewiseLinear):
         return []
@@ -213,7 +214,7 @@ def _below(number: int) -> str:
     return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
-def _deep_enough(guarantee: Guarantee, starts: Floats) -> int:
+def _deep_enough(guarantee: TradeOffCurve, starts: Floats) -> int:
     """The depth at which the first answer is almost certain, 200 at most."""
     depths = np.arange(1, _DEEPEST + 1)
     sure = np.asarray(guarantee.grow(starts[0], depths)) >= _SURE

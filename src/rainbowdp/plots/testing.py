@@ -16,6 +16,7 @@ from rainbowdp.aliases import Floats
 from rainbowdp.baselines import Baseline
 from rainbowdp.display.colors import BLUE, ORANGE
 from rainbowdp.errors import RainbowError
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.mechanism import Mechanism
@@ -23,7 +24,7 @@ from rainbowdp.plots.style import DASHES, SMALL, SOFT, axes, line_looks, plot_ar
 
 
 def trade_off(
-    guarantees: Guarantee | Sequence[Guarantee],
+    guarantees: TradeOffCurve | Sequence[TradeOffCurve],
     *,
     title: str | None = None,
     ax: Axes | None = None,
@@ -47,8 +48,10 @@ def trade_off(
         The axes.
 
     """
-    listed = [guarantees] if isinstance(guarantees, Guarantee) else list(guarantees)
-    if not listed or not all(isinstance(g, Guarantee) for g in listed):
+    if isinstance(guarantees, Guarantee):
+        guarantees = [curve_of(guarantees, "trade_off")]
+    listed = list(guarantees)
+    if not listed or not all(isinstance(g, TradeOffCurve) for g in listed):
         raise RainbowError(f"a trade-off curve needs guarantees such as DP(1), got {guarantees!r}")
     area = axes(ax, 4.4, 4.4)
     _guessing(area)
@@ -66,7 +69,7 @@ def trade_off(
 
 def worst_pair(
     mechanism: Mechanism | Baseline,
-    guarantee: Guarantee | None = None,
+    guarantee: TradeOffCurve | None = None,
     *,
     title: str | None = None,
     ax: Axes | None = None,
@@ -100,6 +103,7 @@ def worst_pair(
     promise = guarantee if guarantee is not None else rows.guarantee
     if promise is None:
         raise RainbowError("this mechanism has no guarantee; pass one to worst_pair")
+    promise = curve_of(promise, "worst_pair")
     first, second, slack = _easiest(rows, promise)
     level, missed = polygon(rows.table[first], rows.table[second])
     area = axes(ax, 4.4, 4.4)
@@ -125,7 +129,7 @@ def worst_pair(
     return area
 
 
-def curve(guarantee: Guarantee) -> tuple[Floats, Floats]:
+def curve(guarantee: TradeOffCurve) -> tuple[Floats, Floats]:
     """The trade-off curve as points; a polygon's own corners are among them."""
     level = np.linspace(0.0, 1.0, 401)
     if isinstance(guarantee, PiecewiseLinear):
@@ -146,7 +150,7 @@ def polygon(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     return np.minimum(level, 1.0), np.maximum(missed, 0.0)
 
 
-def _easiest(rows: Mechanism, promise: Guarantee) -> tuple[int, int, float]:
+def _easiest(rows: Mechanism, promise: TradeOffCurve) -> tuple[int, int, float]:
     """The neighboring rows with the least room left, first the one that false alarms come from."""
     pairs = rows.row_pairs()
     if not len(pairs):

@@ -25,9 +25,9 @@ from rainbowdp.errors import InvalidBoundary, InvalidFile, InvalidGuarantee
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.graphs.margins import margins
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
@@ -182,7 +182,7 @@ def preferred(mechanism: Mechanism) -> Floats:
     return ordered
 
 
-def inspect(mechanism: Mechanism, guarantee: Guarantee, position: int) -> dict[str, Any]:
+def inspect(mechanism: Mechanism, guarantee: TradeOffCurve, position: int) -> dict[str, Any]:
     """The dataset's worst neighbor: the set of answers that comes nearest to what is allowed.
 
     Over all neighbors, both directions and all sets S, the largest P(S)/φ(Q(S)); where the
@@ -202,7 +202,7 @@ def inspect(mechanism: Mechanism, guarantee: Guarantee, position: int) -> dict[s
     return {"position": position, "worst": worst}
 
 
-def _tightest(guarantee: Guarantee, more: Floats, less: Floats) -> dict[str, Any]:
+def _tightest(guarantee: TradeOffCurve, more: Floats, less: Floats) -> dict[str, Any]:
     sets = _sets(len(more))
     p, q = sets @ more, np.minimum(sets @ less, 1.0)
     allowed = guarantee.step(q)
@@ -233,7 +233,7 @@ def _sets(answers: int) -> Floats:
     return np.array(rows or [(1.0,) * answers])
 
 
-def _equal_shares(world: World, guarantee: Guarantee) -> list[float]:
+def _equal_shares(world: World, guarantee: TradeOffCurve) -> list[float]:
     """Where a boundary by hand starts: the symmetric row in four digits, on the private side."""
     condition = BoundaryCondition.symmetric(world.graph, guarantee)
     share = next(iter(condition.exact_rows.values()), (Fraction(0),))[-1]
@@ -257,11 +257,15 @@ def _answered(world: World, mechanism: QuestionMechanism) -> Mechanism:
     margins = margins_of(mechanism.question, world.counts)
     rows = mechanism.exact().rule.rows_at(mechanism.question, world.counts, margins)
     return Mechanism(
-        world.graph, rows, np.arange(len(rows)), mechanism.guarantee, name=mechanism.name
+        world.graph,
+        rows,
+        np.arange(len(rows)),
+        curve_of(mechanism.guarantee, "the studio"),
+        name=mechanism.name,
     )
 
 
-def _of_file(world: World, guarantee: Guarantee) -> Mechanism:
+def _of_file(world: World, guarantee: TradeOffCurve) -> Mechanism:
     assert world.file is not None
     answers = world.file.answers
     weights = [

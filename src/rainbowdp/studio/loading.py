@@ -17,6 +17,7 @@ from rainbowdp.aliases import Rainbow
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidRainbow, RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import as_rainbow
+from rainbowdp.guarantees.curve import curve_of
 from rainbowdp.rules.files import from_text
 from rainbowdp.studio.worlds import World, of_file, opened, spread
 
@@ -53,6 +54,7 @@ def read_world(content: bytes, source: str) -> World:
         raise InvalidFile(f"{source} is empty; open a mechanism file or a list of edges")
     if text.lstrip().startswith(("{", "[")):
         mechanism = from_text(text, source)
+        curve_of(mechanism.guarantee, "the studio")
         note = f"A mechanism file for {mechanism.guarantee}, proved again from its integers."
         _small(len(mechanism.answers), MOST_ANSWERS, "answers", source)
         world = of_file("loaded", title, note, mechanism, source)

@@ -7,9 +7,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
-from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.studio.offers import offered
 from rainbowdp.studio.settings import Settings
@@ -68,7 +68,7 @@ def _number(value: Fraction) -> str:
     return f'"{decimal}"' if Fraction(decimal) == value else f'"{value}"'
 
 
-def spell(guarantee: Guarantee) -> str:
+def spell(guarantee: TradeOffCurve) -> str:
     """The guarantee as Python, with its exact numbers."""
     if isinstance(guarantee, DP):
         delta = _number(guarantee.exact_delta)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.descriptions import restore_guarantee
-from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.studio.offers import REFERENCE, offered
 from rainbowdp.studio.worlds import World
 
@@ -20,7 +20,7 @@ class Settings:
     """A mechanism, its guarantee, a boundary row (none: the best) and a dataset to look at."""
 
     mechanism: str
-    guarantee: Guarantee
+    guarantee: TradeOffCurve
     boundary: tuple[float, ...] | None = None
     dataset: int | None = None
 
@@ -41,14 +41,14 @@ def read_settings(world: World, content: Mapping[str, Any]) -> Settings:
     return Settings(mechanism, _guarantee(content.get("guarantee")), boundary, dataset)
 
 
-def _guarantee(content: Any) -> Guarantee:
+def _guarantee(content: Any) -> TradeOffCurve:
     if not isinstance(content, Mapping):
         raise InvalidGuarantee("the settings have no guarantee")
     numbers = [value for key, value in content.items() if key != "knots"]
     if not all(isinstance(value, str) and len(value) <= _LONGEST for value in numbers):
         raise InvalidGuarantee("the numbers of a guarantee must be short texts, got something else")
     try:
-        return restore_guarantee(content)
+        return curve_of(restore_guarantee(content), "the studio")
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, RainbowError):
             raise

@@ -14,7 +14,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from rainbowdp import paper
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.mechanisms.unrestricted.existence import Certificate, optimum
 from rainbowdp.mechanisms.unrestricted.program import program
 
@@ -94,7 +94,7 @@ def test_a_certificate_that_was_tampered_with_fails() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_two_answers_always_have_one_and_it_is_the_program_s(
-    data: st.DataObject, promise: tuple[Guarantee, list[Point]]
+    data: st.DataObject, promise: tuple[TradeOffCurve, list[Point]]
 ) -> None:
     guarantee, lines = promise
     graph = data.draw(strategies.graphs(6, answers=2))
@@ -127,7 +127,7 @@ def test_two_answers_with_an_open_border_may_have_none() -> None:
 
 def agree(
     graph: rb.RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     lines: list[Point],
     rows: dict[object, tuple[Fraction, ...]],
 ) -> str:
@@ -174,7 +174,7 @@ def agree(
 @settings(max_examples=25, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_any_rows_against_the_maxima_of_an_independent_program(
-    data: st.DataObject, promise: tuple[Guarantee, list[Point]]
+    data: st.DataObject, promise: tuple[TradeOffCurve, list[Point]]
 ) -> None:
     guarantee, lines = promise
     graph = data.draw(strategies.deep_graphs(5))
@@ -237,7 +237,7 @@ def test_two_answers_at_graph_scale() -> None:
 
 
 @pytest.mark.parametrize("guarantee", [rb.DP("0.1"), rb.DP("0.3", "1e-9"), rb.GaussianDP("0.1")])
-def test_two_answers_so_deep_that_one_float_is_all_of_it(guarantee: Guarantee) -> None:
+def test_two_answers_so_deep_that_one_float_is_all_of_it(guarantee: TradeOffCurve) -> None:
     side = 3000  # from depth 370 on the first choice is 1.0 in floats, the other not 0
     left = np.arange(2 * side) < side
     graph = rb.RainbowGraph(

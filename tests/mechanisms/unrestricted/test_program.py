@@ -17,7 +17,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from rainbowdp import paper
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.mechanisms.unrestricted.envelope import envelope, fixed_rows
 from rainbowdp.mechanisms.unrestricted.existence import optimum
 from rainbowdp.mechanisms.unrestricted.polytope import Polytope
@@ -88,7 +88,7 @@ def falling(size: int) -> st.SearchStrategy[tuple[float, ...]]:
 @settings(max_examples=40, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_equals_the_independent_program(
-    data: st.DataObject, promise: tuple[Guarantee, list[Point]]
+    data: st.DataObject, promise: tuple[TradeOffCurve, list[Point]]
 ) -> None:
     guarantee, lines = promise
     graph = data.draw(strategies.graphs(5))
@@ -107,7 +107,7 @@ def test_equals_the_independent_program(
 @settings(max_examples=25, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_exact_rows_are_private_to_the_last_unit(
-    data: st.DataObject, promise: tuple[Guarantee, list[Point]]
+    data: st.DataObject, promise: tuple[TradeOffCurve, list[Point]]
 ) -> None:
     guarantee, lines = promise
     graph = data.draw(strategies.graphs(5))
@@ -125,7 +125,7 @@ def test_exact_rows_are_private_to_the_last_unit(
 @settings(max_examples=25, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_homogeneous_boundaries_give_the_paper_s_optimum(
-    data: st.DataObject, promise: tuple[Guarantee, list[Point]]
+    data: st.DataObject, promise: tuple[TradeOffCurve, list[Point]]
 ) -> None:
     guarantee, lines = promise
     graph = data.draw(strategies.deep_graphs(6))
@@ -142,7 +142,7 @@ def test_homogeneous_boundaries_give_the_paper_s_optimum(
 @settings(max_examples=25, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_fixed_rows_are_kept_or_refused(
-    data: st.DataObject, promise: tuple[Guarantee, list[Point]]
+    data: st.DataObject, promise: tuple[TradeOffCurve, list[Point]]
 ) -> None:
     guarantee, lines = promise
     graph = data.draw(strategies.graphs(5, answers=3))
@@ -167,7 +167,7 @@ def test_fixed_rows_are_kept_or_refused(
 @settings(max_examples=20, deadline=None)
 @given(strategies.graphs(4, answers=3), strategies.exact_promises())
 def test_lexicographic_goes_prefix_by_prefix(
-    graph: rb.RainbowGraph, promise: tuple[Guarantee, list[Point]]
+    graph: rb.RainbowGraph, promise: tuple[TradeOffCurve, list[Point]]
 ) -> None:
     guarantee, lines = promise
     best = program(graph, guarantee, lexicographic=True)
@@ -246,7 +246,7 @@ def test_no_privacy_loss_allowed_at_all() -> None:
 
 
 @pytest.mark.parametrize("guarantee", [rb.DP(40), rb.DP(600), rb.DP(0, 1), rb.DP("1e-9")])
-def test_extreme_guarantees_stay_honest(guarantee: Guarantee) -> None:
+def test_extreme_guarantees_stay_honest(guarantee: TradeOffCurve) -> None:
     best = program(paper.figure_one(), guarantee)
     assert best.mechanism.check(every_edge=True)
     assert best.objective <= best.bound + 1e-9
@@ -343,7 +343,7 @@ def test_repair_refuses_what_is_not_private() -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_envelope_is_the_least_over_all_fixed_rows(
-    data: st.DataObject, promise: tuple[Guarantee, list[Point]]
+    data: st.DataObject, promise: tuple[TradeOffCurve, list[Point]]
 ) -> None:
     guarantee, _ = promise
     graph = data.draw(strategies.graphs(8, answers=3))

@@ -21,7 +21,7 @@ from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.errors import InvalidBoundary
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import in_order
-from rainbowdp.guarantees.guarantee import ROUNDING, Guarantee
+from rainbowdp.guarantees.curve import ROUNDING, TradeOffCurve
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 
 Integers = NDArray[np.int64]
@@ -84,7 +84,7 @@ class Envelope:
 
 
 def envelope(
-    graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows, columns: Sequence[int]
+    graph: RainbowGraph, guarantee: TradeOffCurve, fixed: FixedRows, columns: Sequence[int]
 ) -> Envelope:
     """The ``Envelope`` of the answers in ``columns``, by one sweep from all fixed datasets at once.
 
@@ -142,7 +142,7 @@ class Contradiction:
 
 
 def contradiction(
-    graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows, sets: Iterable[Sequence[int]]
+    graph: RainbowGraph, guarantee: TradeOffCurve, fixed: FixedRows, sets: Iterable[Sequence[int]]
 ) -> Contradiction | None:
     """The worst pair of fixed rows with P(S) > φ^distance(Q(S)) for one of ``sets``, or None."""
     worst: Contradiction | None = None
@@ -163,7 +163,7 @@ def contradiction(
 
 
 def refuse_contradiction(
-    graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows, *, every_set: bool = False
+    graph: RainbowGraph, guarantee: TradeOffCurve, fixed: FixedRows, *, every_set: bool = False
 ) -> None:
     """Raise ``InvalidBoundary``, naming the pair, if two fixed rows contradict each other.
 
@@ -187,7 +187,9 @@ def _sets(graph: RainbowGraph, every: bool) -> list[tuple[int, ...]]:
     return [columns for k in sizes for columns in itertools.combinations(range(size), k)]
 
 
-def _beside(graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows) -> Contradiction | None:
+def _beside(
+    graph: RainbowGraph, guarantee: TradeOffCurve, fixed: FixedRows
+) -> Contradiction | None:
     number = np.full(len(graph), -1, dtype=np.int64)
     number[fixed.positions] = np.arange(len(fixed))
     pairs = number[graph.edge_positions()]

@@ -28,7 +28,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers
 from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.unrestricted.envelope import (
@@ -232,7 +232,11 @@ class Existence:
 
 
 def optimum(
-    graph: RainbowGraph, guarantee: Guarantee, boundary: Any, *, progress: Progress | None = None
+    graph: RainbowGraph,
+    guarantee: TradeOffCurve,
+    boundary: Any,
+    *,
+    progress: Progress | None = None,
 ) -> Existence:
     """The mechanism that dominates all others with the fixed rows, or the proof that none does.
 
@@ -273,6 +277,7 @@ def optimum(
     (False, ('d2', 'd3'), True)
 
     """
+    guarantee = curve_of(guarantee, "optimum")
     fixed = fixed_rows(graph, boundary)
     refuse_contradiction(graph, guarantee, fixed)
     order = preferred_columns(graph)
@@ -293,7 +298,7 @@ def optimum(
 
 
 def _prefix_envelopes(
-    graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows, order: Integers
+    graph: RainbowGraph, guarantee: TradeOffCurve, fixed: FixedRows, order: Integers
 ) -> list[Envelope]:
     """For k = 1 … q − 1 the envelope of each dataset's own first k answers."""
     known: dict[frozenset[int], Envelope] = {}
@@ -318,7 +323,7 @@ def _prefix_envelopes(
 
 def _envelope_table(
     graph: RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     fixed: FixedRows,
     order: Integers,
     reached: Sequence[Envelope],
@@ -357,7 +362,7 @@ def _envelope_table(
     return table
 
 
-def _mechanism(graph: RainbowGraph, table: Floats, guarantee: Guarantee) -> Mechanism:
+def _mechanism(graph: RainbowGraph, table: Floats, guarantee: TradeOffCurve) -> Mechanism:
     rows, index = np.unique(table, axis=0, return_inverse=True)
     return Mechanism(graph, rows, index.reshape(-1), guarantee)
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.guarantees.trade_off import TradeOff
@@ -37,7 +37,7 @@ from rainbowdp.numeric.linear_programs import LinearProgram
 _GAUSSIAN_STRIDE = 8  # of the polygon's knots one in so many is kept
 
 
-def polygon_of(guarantee: Guarantee) -> PiecewiseLinear:
+def polygon_of(guarantee: TradeOffCurve) -> PiecewiseLinear:
     """The guarantee itself, or for a curve a polygon on its safe side with about 130 knots."""
     if isinstance(guarantee, PiecewiseLinear):
         return guarantee
@@ -64,7 +64,7 @@ class Polytope:
     rows: Floats
 
     @classmethod
-    def of(cls, graph: RainbowGraph, guarantee: Guarantee, fixed: FixedRows) -> Polytope:
+    def of(cls, graph: RainbowGraph, guarantee: TradeOffCurve, fixed: FixedRows) -> Polytope:
         """The mechanisms on ``graph``."""
         given = np.zeros(len(graph), dtype=np.bool_)
         given[fixed.positions] = True
@@ -188,7 +188,7 @@ def _scale(slope: float) -> float:
 
 
 def merge_equal(
-    polytope: Polytope, guarantee: Guarantee, graph: RainbowGraph
+    polytope: Polytope, guarantee: TradeOffCurve, graph: RainbowGraph
 ) -> tuple[Polytope, Integers]:
     """Datasets that must have the same row become one: whole components if φ(s) = s.
 
@@ -212,7 +212,7 @@ def merge_equal(
 
 
 def private_table(
-    table: Floats, edges: Integers, guarantee: Guarantee, most: float = 1.0
+    table: Floats, edges: Integers, guarantee: TradeOffCurve, most: float = 1.0
 ) -> tuple[Floats, float] | None:
     """``table`` mixed with the uniform row at the least weight 2^-k that makes it private.
 
@@ -228,7 +228,7 @@ def private_table(
     return None
 
 
-def _breaks(table: Floats, edges: Integers, guarantee: Guarantee) -> bool:
+def _breaks(table: Floats, edges: Integers, guarantee: TradeOffCurve) -> bool:
     for start in range(0, len(edges), 1 << 16):
         first, second = edges[start : start + (1 << 16)].T
         if guarantee.excesses(table[first], table[second]).any():

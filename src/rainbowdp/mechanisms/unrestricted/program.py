@@ -28,7 +28,7 @@ from rainbowdp.exact.steps import BITS
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.guarantees.closeness import first_violation, promise_of
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.optimal import optimal_on_graph
@@ -132,7 +132,7 @@ class Programmed(Releasable):
         """{answer: probability} at ``dataset``, most preferred answer first."""
         return self.mechanism[dataset]
 
-    def check(self, guarantee: Guarantee | None = None) -> Check:
+    def check(self, guarantee: TradeOffCurve | None = None) -> Check:
         """Does every pair of neighbors keep the guarantee? See ``Mechanism.check``.
 
         Parameters
@@ -180,7 +180,7 @@ class Programmed(Releasable):
 
 def program(
     graph: RainbowGraph,
-    guarantee: Guarantee,
+    guarantee: TradeOffCurve,
     *,
     utility: Utility | None = None,
     boundary: Any = None,
@@ -237,6 +237,7 @@ def program(
             "program maximizes either a utility or, with lexicographic=True, prefix by prefix; "
             "leave one out"
         )
+    guarantee = curve_of(guarantee, "program")
     order = preferred_columns(graph)
     worths = _prefix_worths(order) if lexicographic else [_worth(graph, utility, order)]
     fixed = fixed_rows(graph, boundary)
@@ -253,7 +254,7 @@ class _Run:
     """One call of ``program``: what stays the same from stage to stage."""
 
     graph: RainbowGraph
-    guarantee: Guarantee
+    guarantee: TradeOffCurve
     fixed: FixedRows
     polytope: Polytope
     group: Integers

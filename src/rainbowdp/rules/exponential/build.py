@@ -12,8 +12,9 @@ from rainbowdp.exact.scores import scores_for
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 from rainbowdp.questions import Question
-from rainbowdp.rules.exponential.proof import range_within
+from rainbowdp.rules.exponential.proof import FOR, range_within
 from rainbowdp.rules.exponential.rule import Exponential
 
 
@@ -32,9 +33,9 @@ class ExponentialFamily(Family):
         return True
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
-        """It is for every question under (ε,δ) and Gaussian privacy."""
-        if not isinstance(guarantee, DP | GaussianDP):
-            return f"exponential needs (ε,δ) or Gaussian privacy, got {guarantee}"
+        """It is for every question, and for what follows from a range."""
+        if not isinstance(guarantee, DP | GaussianDP | ZeroConcentrated):
+            return f"exponential needs {FOR}, got {guarantee}"
         if _ratio(question, guarantee) >= 1:
             return f"exponential needs a larger budget than {guarantee}"
         return None

@@ -7,12 +7,18 @@ the chance of odds R·s/(1 − s), a curve that lies below that of μ-Gaussian p
 
     √R ≤ Φ(μ/2)/(1 − Φ(μ/2))
 
-(``docs/true-answer.md`` has both arguments). What one person can move comes from the question, not
-from the rule.
+And no Rényi divergence of order α then exceeds α·(log R)²/8, which is ρ-zero-concentrated privacy
+once
+
+    log R ≤ √(8ρ)
+
+(``docs/true-answer.md`` has the three arguments). What one person can move comes from the question,
+not from the rule.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -21,11 +27,14 @@ from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling_proof import Chances, must_fall, must_keep
 from rainbowdp.exact.scores_proof import Distances, moves_of_a_vote, moves_of_margins
-from rainbowdp.guarantees.closeness import BITS, lines_of
+from rainbowdp.guarantees.closeness import BITS, exp_below, lines_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 from rainbowdp.numeric.quantity import ball, dyadic, precision
+
+FOR = "(ε,δ), Gaussian or zero-concentrated privacy"
 
 
 def prove_weights(
@@ -60,4 +69,13 @@ def range_within(guarantee: Guarantee) -> Fraction:
             argument = ball(guarantee.exact_mu) / ball(Fraction(8)).sqrt()
             above = dyadic((argument.erfc() / 2).upper())  # 1 − Φ(μ/2) = erfc(μ/√8)/2
         return ((1 - above) / above) ** 2
-    raise InvalidMechanism(f"weights by scores need (ε,δ) or Gaussian privacy, got {guarantee}")
+    if isinstance(guarantee, ZeroConcentrated):
+        return exp_below(_root_below(8 * guarantee.exact_rho))
+    raise InvalidMechanism(f"weights by scores need {FOR}, got {guarantee}")
+
+
+def _root_below(x: Fraction) -> Fraction:
+    """A rational at most √x, exact for a square of a rational: √(a/b) = √(ab)/b, rounded down."""
+    places = BITS + x.denominator.bit_length()
+    root = math.isqrt(x.numerator * x.denominator << 2 * places)
+    return Fraction(root, x.denominator << places)

@@ -3,7 +3,7 @@
 An answer that is d steps behind has the weight r^d, in integers; its chance is its share of all
 weights. Behind what, ``scores`` tells: the leader's count in a vote, signed margins elsewhere. It
 errs more often than coins do for the same ε, and costs less where answers add up: its price is that
-of a range, which is why it is the kind for Gaussian privacy.
+of a range, which is why it is the kind for Gaussian and for zero-concentrated privacy.
 """
 
 from __future__ import annotations

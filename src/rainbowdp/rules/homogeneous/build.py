@@ -21,6 +21,7 @@ from rainbowdp.exact.steps import (
     repaired,
     symmetric_pair,
 )
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.numeric.quantity import exact_distribution
@@ -55,13 +56,16 @@ class HomogeneousFamily(Family):
         return True
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
-        """It exists for every question and every guarantee."""
+        """It exists for every question and every trade-off curve."""
+        if not isinstance(guarantee, TradeOffCurve):
+            return f"homogeneous goes by a trade-off curve, and {guarantee} has none"
         return None
 
     def sketch(
         self, question: Question, guarantee: Guarantee, counts: Integers, margins: Floats
     ) -> Floats:
         """The boundary row grown to the depths, by the guarantee's own closed form."""
+        assert isinstance(guarantee, TradeOffCurve)
         size, places = margins.shape[1], np.arange(len(margins))
         truth = margins.argmin(axis=1)
         rivals = margins.copy()

@@ -1,4 +1,4 @@
-"""What all guarantees have in common: excess, rows, pickling, and bad input."""
+"""What all trade-off curves have in common: excess, rows, pickling, and bad input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.guarantees.guarantee import Excess, Guarantee
+from rainbowdp.guarantees.curve import Excess, TradeOffCurve
 
 ROW = (0.5, 0.5)
 
@@ -23,7 +23,7 @@ ROW = (0.5, 0.5)
 @pytest.mark.parametrize(
     "guarantee", [rb.DP(1, 0.1), rb.GaussianDP(1), rb.TradeOff([(0, 1), (1, 0)])]
 )
-def test_a_guarantee_survives_pickling_also_after_use(guarantee: Guarantee) -> None:
+def test_a_guarantee_survives_pickling_also_after_use(guarantee: TradeOffCurve) -> None:
     before = guarantee.rows((0.25, 0.75), 2)  # fills the caches
     again = pickle.loads(pickle.dumps(guarantee))
     assert again == guarantee
@@ -39,7 +39,7 @@ def test_a_guarantee_survives_pickling_also_after_use(guarantee: Guarantee) -> N
     ),
 )
 def test_excesses_are_the_excess_of_each_pair(
-    guarantee: Guarantee, pairs: list[tuple[tuple[float, ...], tuple[float, ...]]]
+    guarantee: TradeOffCurve, pairs: list[tuple[tuple[float, ...], tuple[float, ...]]]
 ) -> None:
     p, q = (np.array(rows) for rows in zip(*pairs, strict=True))
     single = [float(guarantee.excess(a, b)) for a, b in pairs]
@@ -74,7 +74,7 @@ def test_excess_prints_itself() -> None:
 )
 @settings(max_examples=50)
 def test_neighboring_depths_are_close(
-    guarantee: Guarantee, row: tuple[float, ...], depth: int
+    guarantee: TradeOffCurve, row: tuple[float, ...], depth: int
 ) -> None:
     here, next_row = guarantee.rows(row, [depth, depth + 1])
     # what fades to zero below 1e-300 in the next row keeps no ratio to what it was
