@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from rainbowdp.answering.measure import wrong
-from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
@@ -77,6 +77,7 @@ def best(
         raise InvalidQuestion(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"
         )
+    check_guarantee(guarantee)
     size = None if records is None else whole(records, "records", 1)
     return QuestionMechanism(question, guarantee, _preferred(question, guarantee, size))
 

@@ -61,11 +61,7 @@ class QuestionMechanism(Releasable):
                 "a question must be a Winner, Share, Threshold, Quantile or Custom, "
                 f"got {type(self.question).__name__}"
             )
-        if not isinstance(self.guarantee, Guarantee):
-            got = type(self.guarantee).__name__
-            raise InvalidGuarantee(
-                f"a guarantee must be a DP, GaussianDP, TradeOff or ZeroConcentrated, got {got}"
-            )
+        check_guarantee(self.guarantee)
         promise = self.guarantee
         if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
             raise InvalidGuarantee(
@@ -191,3 +187,12 @@ class QuestionMechanism(Releasable):
         """
         rule = self.exact().rule
         return [(margin, *rule.chances(self.question, margin)) for margin in margins]
+
+
+def check_guarantee(guarantee: object) -> None:
+    """Refuse what is no guarantee, by its type: it may be a table in the wrong place."""
+    if not isinstance(guarantee, Guarantee):
+        raise InvalidGuarantee(
+            "a guarantee must be a DP, GaussianDP, TradeOff or ZeroConcentrated, "
+            f"got {type(guarantee).__name__}"
+        )

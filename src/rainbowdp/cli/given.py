@@ -28,7 +28,7 @@ def portion(text: str) -> str:
     """A share as a decimal or a fraction, which it may be already.
 
     >>> portion("60%"), portion("2/3")
-    ('0.60', '2/3')
+    ('0.6', '2/3')
     """
     number = text.strip().removesuffix("%")
     if number == text.strip():

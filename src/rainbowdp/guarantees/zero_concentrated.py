@@ -78,7 +78,7 @@ class ZeroConcentrated(Guarantee):
         Examples
         --------
         >>> round(ZeroConcentrated("1/2").best_guess(), 4)
-        0.7397
+        0.7395
 
         """
         low, high = 0.0, self.rho + 2.0  # x·tanh(x/2) > x − 1
