@@ -87,6 +87,7 @@ def test_a_larger_epsilon_or_delta_never_answers_worse(question: Any) -> None:
         assert (np.diff(errors) <= 1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", [*VOTES, *QUANTILES], ids=range(11))
 def test_no_other_kind_that_applies_has_a_smaller_measure(question: Any) -> None:
     for epsilon, delta in itertools.product(EPSILONS[::4], DELTAS[::3]):

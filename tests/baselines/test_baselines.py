@@ -232,7 +232,9 @@ def test_noisy_max_is_what_noise_does(neighbors: str, noise: Any) -> None:
 
 
 @pytest.mark.parametrize("neighbors", RELATIONS)
-@pytest.mark.parametrize("maker", [permute_and_flip, exponential])
+@pytest.mark.parametrize(
+    "maker", [permute_and_flip, pytest.param(exponential, marks=pytest.mark.slow)]
+)
 def test_opendp_draws_the_same(neighbors: str, maker: Maker) -> None:
     opendp.enable_features("contrib")
     monotonic = neighbors == "added or removed"

@@ -158,7 +158,7 @@ def rows_by_counts(mechanism: ExactMechanism) -> str:
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(kind, marks=[pytest.mark.slow] if "any leader" in kind else [])
+        pytest.param(kind, marks=[pytest.mark.slow] if kind != "homogeneous" else [])
         for kind in TABLES
     ],
 )

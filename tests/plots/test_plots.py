@@ -483,6 +483,7 @@ def one_of_each() -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", one_of_each())
 def test_axes_are_taken_and_given_back_and_settings_left_alone(name: str, tmp_path: Path) -> None:
     before = dict(rcParams)

@@ -157,7 +157,13 @@ def test_a_first_visitor_sees_three_sentences_and_a_picture(page: Page) -> None:
     assert page.locator("#legend li").all_text_contents() == ["blue", "red", "green"]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if place else [])
+        for place, name in enumerate(EXAMPLES)
+    ],
+)
 def test_each_example_shows_the_librarys_numbers(page: Page, name: str) -> None:
     choose_world(page, name)
     badge(page, "proved")
@@ -168,6 +174,7 @@ def test_each_example_shows_the_librarys_numbers(page: Page, name: str) -> None:
     exec("\n".join([*lines[:-1], lines[-1].replace("print(", "row = (")]), found)
     order = world.graph.rainbow(world.graph.datasets[world.start["dataset"]])
     assert shown_row(page) == pytest.approx([float(found["row"][a]) for a in order], rel=1e-9)
+    expect(page.locator("#mechanisms label")).to_have_count(len(offered(world)))
     assert list(shown_costs(page)) == list(offered(world))
 
 

@@ -109,7 +109,13 @@ def test_plain_objects_count_as_the_oracle(question: Any) -> None:
     assert count(objects(PLAIN), question) == expected(PLAIN, question)
 
 
-@pytest.mark.parametrize("place", range(len(ODD)), ids=lambda place: type(ODD[place]).__name__)
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(place, id=type(odd).__name__, marks=[pytest.mark.slow] if place % 3 else [])
+        for place, odd in enumerate(ODD)
+    ],
+)
 def test_one_odd_object_changes_no_other(place: int) -> None:
     for question in OBJECT_QUESTIONS:
         before = expected(PLAIN, question)

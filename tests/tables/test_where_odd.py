@@ -114,6 +114,7 @@ def test_each_odd_object_is_alone() -> None:
         check_added([odd])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("zone", [None, "UTC", "America/New_York"])
 def test_times_out_of_range_are_alone(unit: str, zone: str | None) -> None:

@@ -47,6 +47,7 @@ def scipy_steps(offsets: Integers, targets: Integers, start: NDArray[np.bool_]) 
     return np.where(np.isinf(found), -1, found)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(rough_graphs(), st.sampled_from([np.uint32, np.int64, np.int32, np.uint16]))
 def test_edges_are_compressed_as_networkx_lists_them(
@@ -94,6 +95,7 @@ def test_boundary_and_depth_are_those_of_everyone(
     assert depth.tolist() == scipy_steps(offsets, targets, on_boundary).tolist()
 
 
+@pytest.mark.slow
 @given(rough_graphs(), st.integers(1, 50), st.booleans(), st.sampled_from([1, 2]))
 def test_margins_are_cut_distances(world: RoughGraph, cut: int, wide: bool, threads: int) -> None:
     size, truth, answers = len(world.region), world.region, world.regions + 1
@@ -107,6 +109,7 @@ def test_margins_are_cut_distances(world: RoughGraph, cut: int, wide: bool, thre
         assert compiled.distances(offsets, targets, truth == answer).tolist() == steps.tolist()
 
 
+@pytest.mark.slow
 @given(rough_graphs(), st.booleans())
 def test_extents_pairs_and_classes_agree(world: RoughGraph, wide: bool) -> None:
     region, regions = world.region, world.regions
@@ -141,6 +144,7 @@ def test_many_pairs_and_classes_outgrow_the_first_table() -> None:
         assert ours.tolist() == theirs.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("by", "switch"), MANNERS)
 @pytest.mark.parametrize("kind", ["grid", "cube"])

@@ -115,7 +115,7 @@ def assert_private(vote: Vote, guarantee: rb.DP, votes: Iterable[Counts]) -> int
         (2, "0.3", "0"),
         (2, "2", "1/50"),
         (3, "1", "0"),
-        (3, "0.5", "1e-3"),
+        pytest.param(3, "0.5", "1e-3", marks=pytest.mark.slow),
         pytest.param(4, "1", "0", marks=pytest.mark.slow),
         pytest.param(5, "2", "0", marks=pytest.mark.slow),
         pytest.param(6, "2", "0", marks=pytest.mark.slow),

@@ -35,7 +35,10 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("answers", "epsilon", "neighbors", "ties"), SHAPES)
+@pytest.mark.parametrize(
+    ("answers", "epsilon", "neighbors", "ties"),
+    [pytest.param(*shape, marks=[pytest.mark.slow] if shape[0] > 4 else []) for shape in SHAPES],
+)
 def test_it_is_there_and_proved(
     alone: Path, answers: int, epsilon: str, neighbors: str, ties: str
 ) -> None:
@@ -77,6 +80,7 @@ def test_one_that_is_not_private_is_not_taken(
     assert "is of no use" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_archive_is_made_of_what_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
