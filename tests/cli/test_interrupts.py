@@ -66,6 +66,7 @@ def test_while_a_margin_table_is_made(
     assert list((tmp_path / "kept").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_while_the_table_is_read(tmp_path: Path) -> None:
     ledger = tmp_path / "people.db"
     Ledger.create(ledger, dataset="votes", epsilon=1000, person="who")

@@ -77,6 +77,7 @@ def shared() -> Iterator[Path]:
 # at once
 
 
+@pytest.mark.slow
 def test_eight_at_once_spend_the_budget_and_no_more(place: str) -> None:
     ledger = new_ledger(place, epsilon="1.609", timeout=60)
     paid = [int(count) for count in run("race", place).split()]
@@ -86,6 +87,7 @@ def test_eight_at_once_spend_the_budget_and_no_more(place: str) -> None:
     assert len(ledger.history()) == 160
 
 
+@pytest.mark.slow
 def test_eight_at_once_under_one_name_pay_once(place: str) -> None:
     ledger = new_ledger(place, epsilon=1)
     said = run("name", place).splitlines()

@@ -128,10 +128,10 @@ class TestEveryFamily:
     def test_drawers_have_the_law_of_the_weights(
         self, known: Family, question: Any, guarantee: Any
     ) -> None:
-        """Twenty thousand draws, each share within five standard deviations."""
+        """Eight thousand draws, each share within five standard deviations."""
         exact = made(known, question, guarantee).exact()
         counts = max(some_counts(question), key=lambda row: len(set(row.values())))
-        draw, size = exact.ready(counts), 20_000
+        draw, size = exact.ready(counts), 8_000
         seen = Counter(draw() for _ in range(size))
         for answer, share in exact.at(counts).probabilities.items():
             p = float(share)

@@ -178,6 +178,7 @@ def test_each_example_shows_the_librarys_numbers(page: Page, name: str) -> None:
     assert list(shown_costs(page)) == list(offered(world))
 
 
+@pytest.mark.slow
 def test_every_mechanism_can_be_chosen_and_costs_what_compare_says(page: Page) -> None:
     page.fill("#epsilon-text", "1.5")
     page.press("#epsilon-text", "Enter")
@@ -439,6 +440,7 @@ def test_light_and_dark(tab: Page, studio_address: str, scheme: Any) -> None:
     tab.emulate_media(color_scheme="light")  # as it was
 
 
+@pytest.mark.slow
 def test_a_phones_width_is_enough(browser: Browser, studio_address: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True)
     shown = context.new_page()

@@ -254,6 +254,7 @@ TYPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TYPES)
 def test_one_extreme_value_of_a_type_changes_no_other(name: str) -> None:
     wide = WIDE[name]
@@ -266,6 +267,7 @@ def test_one_extreme_value_of_a_type_changes_no_other(name: str) -> None:
             assert unit(before, after), (engine, extreme, question)
 
 
+@pytest.mark.slow
 @settings(max_examples=5, suppress_health_check=[HealthCheck.too_slow])
 @pytest.mark.parametrize("name", TYPES)
 @given(data=st.data())

@@ -346,6 +346,7 @@ def test_whole_numbers_are_exact_at_both_ends(bits: int, signed: bool) -> None:
         assert list(count(frame, bins).values()) == [1, 1, 1, 2, 0]
 
 
+@pytest.mark.slow
 def test_many_answers_and_many_bins(tmp_path: Path) -> None:
     draw = random.Random(5)
     numbers = [draw.randrange(900) for _ in range(2000)]

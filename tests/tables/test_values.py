@@ -79,6 +79,7 @@ def test_spark_matches_as_the_oracle(spark: Any, tmp_path: Path) -> None:
             assert unit(before, count(session.read.parquet(str(path)), question))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
 def test_times_of_every_unit(unit: str, zone: str | None) -> None:

@@ -83,6 +83,7 @@ def test_a_proof_says_what_all_sets_of_all_pairs_of_rows_say(
             prove_alike(promise, answers, pairs)
 
 
+@pytest.mark.slow
 @given(small(), st.sampled_from(["0.3", "1", "2"]))
 @settings(max_examples=60, deadline=None)
 def test_a_gaussian_proof_says_what_all_sets_say(drawn: tuple[int, Pairs], mu: str) -> None:
