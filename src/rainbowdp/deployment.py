@@ -121,7 +121,7 @@ class Deployment(Releasable):
             connection.register("placed", columns)
             try:
                 connection.execute(
-                    f"COPY (SELECT node, $labels[region + 1] AS region, {listed} FROM placed) "  # noqa: S608
+                    f"COPY (SELECT node, $labels[region + 1] AS region, {listed} FROM placed) "  # noqa: S608  quoted
                     "TO $draft (FORMAT parquet, COMPRESSION zstd, KV_METADATA {mechanism: $sum})",
                     given,
                 )

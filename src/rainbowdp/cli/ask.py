@@ -234,6 +234,7 @@ def _command(own: Own) -> Own:
     mine = inspect.signature(own, eval_str=True).parameters.values()
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (table, *mine, *shared)]
     run.__name__, run.__doc__ = own.__name__, own.__doc__
+    # Typer reads the options from here; mypy does not know that a function may have a signature.
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     asking.command()(run)

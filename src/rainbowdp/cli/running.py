@@ -186,7 +186,7 @@ def tell(ending: Ending, as_json: bool) -> None:
     """Say why a command ended, where its user looks."""
     if as_json and ending.kind != "output" and sys.stdout is not None:
         try:
-            print(ending.as_json(), flush=True)  # noqa: T201
+            print(ending.as_json(), flush=True)  # noqa: T201  what a command says
         except OSError:
             _drop_output()
         else:
@@ -195,7 +195,8 @@ def tell(ending: Ending, as_json: bool) -> None:
         _drop_output()
     if sys.stderr is not None:
         with suppress(OSError):  # nobody listens
-            print(f"rainbow: {ending.message}", file=sys.stderr, flush=True)  # noqa: T201
+            said = f"rainbow: {ending.message}"
+            print(said, file=sys.stderr, flush=True)  # noqa: T201  what a command says
 
 
 def _drop_output() -> None:

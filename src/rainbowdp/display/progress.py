@@ -32,7 +32,7 @@ def announced(what: str) -> Iterator[None]:
 
 @cache
 def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)  # noqa: T201
+    print(what, file=sys.stderr, flush=True)  # noqa: T201  for who waits at a terminal
 
 
 def track(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:

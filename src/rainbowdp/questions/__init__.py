@@ -16,8 +16,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import Between, CountQuestion, Equals, Group, Question
+from rainbowdp.questions.base import CountQuestion, Question
 from rainbowdp.questions.custom import Custom
+from rainbowdp.questions.groups import Between, Equals, Group
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of

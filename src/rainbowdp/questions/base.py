@@ -34,9 +34,7 @@ import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.functions import checked_function
-from rainbowdp.questions.groups import Between as Between
-from rainbowdp.questions.groups import Equals as Equals
-from rainbowdp.questions.groups import Group as Group
+from rainbowdp.questions.groups import Group
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 from rainbowdp.questions.where import canonical
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import (
-    Between,
-    Equals,
     checked_answers,
     checked_column,
     checked_counts,
@@ -19,7 +17,7 @@ from rainbowdp.questions.base import (
 )
 from rainbowdp.questions.ends import described, kind_of, less
 from rainbowdp.questions.functions import check_applied, checked_function
-from rainbowdp.questions.groups import ValueGroup
+from rainbowdp.questions.groups import Between, Equals, ValueGroup
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 

@@ -11,9 +11,10 @@ from typing import Any, SupportsIndex, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.numeric.quantity import Number, exact
-from rainbowdp.questions.base import Between, CountQuestion, Group, checked_counts
+from rainbowdp.questions.base import CountQuestion, checked_counts
 from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less
 from rainbowdp.questions.functions import check_applied
+from rainbowdp.questions.groups import Between, Group
 from rainbowdp.questions.relations import Neighbors, PersonRule
 
 Bin: TypeAlias = tuple[End | None, End | None]

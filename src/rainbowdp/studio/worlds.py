@@ -17,7 +17,7 @@ from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.layout import layout
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Question, from_description
-from rainbowdp.questions.base import Between
+from rainbowdp.questions.groups import Between
 from rainbowdp.questions.histograms import histograms, up_to
 
 DEEPEST_SHOWN = 24  # depths of a region, or records of a table, that are drawn of a mechanism file

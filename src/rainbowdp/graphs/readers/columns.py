@@ -67,7 +67,8 @@ class ColumnFile:
         self._must_be_whole(names)
         for width in ("UINTEGER", "UBIGINT"):
             parts = ", ".join(self._whole(name, width) for name in names)
-            found = self._arrays(f"SELECT unnest([{parts}]) AS value FROM {self._table}")  # noqa: S608
+            query = f"SELECT unnest([{parts}]) AS value FROM {self._table}"  # noqa: S608  quoted
+            found = self._arrays(query)
             if found is not None and not np.ma.is_masked(found["value"]):
                 return np.asarray(found["value"])
         raise self._fault(names)

@@ -189,4 +189,4 @@ def _to_disk(path: Path, wanted: dict[str, Any], table: MarginTable, mixing: Fra
 
 
 def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)  # noqa: T201
+    print(sentence, file=sys.stderr)  # noqa: T201  for who waits at a terminal
