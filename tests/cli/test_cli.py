@@ -245,6 +245,8 @@ BAD: list[tuple[list[str], str]] = [
     ([*WINNER, "--among", "Dole,Dole", "--epsilon", "1", "--no-ledger"], "'Dole' twice"),
     ([*WINNER, "--among", "a,b,c,d", "--epsilon", "1", "--no-ledger", "--mechanism", "proximity"],
      "holds from epsilon = 1.0986"),
+    ([*WINNER, *AMONG, "--other", "Dole", "--epsilon", "1", "--no-ledger"],
+     "--other names an answer of its own, got 'Dole'"),
     (["ask", "share", *WINNER[2:], "--equals", "Dole", "--at-least", "120%", "--epsilon", "1",
       "--no-ledger"], "a share must lie between 0 and 1"),
     (["ask", "share", *WINNER[2:], "--equals", "Dole", "--at-least", "many%", "--epsilon", "1",

@@ -271,8 +271,14 @@ def winner(
     Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
     --ledger budget.db`
     """
-    tied = one_of(Ties, ties, "ties")
-    return partial(Winner, listed(among), column, other=other, missing=missing, ties=tied)
+    tied, answers = one_of(Ties, ties, "ties"), listed(among)
+    for option, name in (("--other", other), ("--missing", missing)):
+        if name in answers:
+            raise RainbowError(
+                f"{option} names an answer of its own, got {name!r}, which --among lists: take "
+                "another name."
+            )
+    return partial(Winner, answers, column, other=other, missing=missing, ties=tied)
 
 
 _also("mode", winner, "Which listed value is the most frequent? The same as `rainbow ask winner`.")

@@ -31,7 +31,8 @@ class Winner(CountQuestion):
         The column with the votes; None if counts are given.
     other, missing
         Names of two more answers, the last ones: for records with a value that is not listed, and
-        for those without a value. Without a name such records are not counted.
+        for those without a value. Without a name such records are not counted. ``answers`` may end
+        with these names already.
     ties
         ``"first listed"``, or ``"any leader"`` if every answer that leads is right. That matters
         where mechanisms are compared and margin tables made; margins are those of the first listed.
