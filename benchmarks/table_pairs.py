@@ -70,6 +70,7 @@ from rainbowdp.tables.locked import locked_connection
 from rainbowdp.tables.named import NamedTable
 from rainbowdp.tables.prepared import counted
 from rainbowdp.tables.query import Dialect
+from rainbowdp.tables.values import named
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -254,7 +255,8 @@ def generally(table: Any, question: Question, *, key: int) -> dict[str, int]:
     """Counts by the way for any database."""
     address = sa.make_url(table.url)
     name = NamedTable(table.table)
-    return any_database.work_there(address, name, question, lambda found: counted(found, key))
+    found = any_database.work_there(address, name, question, lambda made: counted(made, key))
+    return named(question, found)
 
 
 # --- Pairs --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ import pyarrow.parquet
 
 import rainbowdp as rb
 from rainbowdp.ledger import Ledger
+from rainbowdp.questions import Question
 
 Make = Callable[[str, Path], Any]
 
@@ -157,13 +158,13 @@ def questions(dice: Random) -> rb.QuestionMechanism:
 
 @cache
 def _mechanism(kind: int, person: str | None, epsilon: str) -> rb.QuestionMechanism:
-    made: Any = [
+    made: list[Question] = [
         rb.Winner(["a", "b"], "x", person=person),
         rb.Winner(["1", "2"], "x", person=person),
         rb.Threshold(2, "x", minimum=1, person=person),
         rb.Quantile("1/2", [0, 1, 2], "x", person=person),
-    ][kind]
-    return rb.best(made, rb.DP(epsilon))
+    ]
+    return rb.best(made[kind], rb.DP(epsilon))
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.answering.ask import Release, ask
     from rainbowdp.answering.best import best, by_kind
     from rainbowdp.answering.coverage import Coverage
+    from rainbowdp.answering.grouped import GroupedMechanism
     from rainbowdp.answering.mechanism import QuestionMechanism
     from rainbowdp.answering.worlds import optimal, proximity
     from rainbowdp.baselines import (
@@ -73,7 +74,16 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.optimal import optimal_line
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
-    from rainbowdp.questions import Custom, Quantile, Share, Threshold, Winner, refute
+    from rainbowdp.questions import (
+        Custom,
+        Grouped,
+        Quantile,
+        Share,
+        Threshold,
+        Weight,
+        Winner,
+        refute,
+    )
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load
     from rainbowdp.tables import Look, SQLTable, TextFile, look
@@ -96,6 +106,8 @@ __all__ = [
     "ExactMechanism",
     "Existence",
     "GaussianDP",
+    "Grouped",
+    "GroupedMechanism",
     "InvalidBoundary",
     "InvalidDistribution",
     "InvalidFile",
@@ -131,6 +143,7 @@ __all__ = [
     "UnknownDataset",
     "UnreadableTable",
     "Utility",
+    "Weight",
     "Winner",
     "ZeroConcentrated",
     "ask",
@@ -172,6 +185,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "answering.ask": ("Release", "ask"),
     "answering.best": ("best", "by_kind"),
     "answering.coverage": ("Coverage",),
+    "answering.grouped": ("GroupedMechanism",),
     "answering.mechanism": ("QuestionMechanism",),
     "answering.worlds": ("optimal", "proximity"),
     "baselines": (
@@ -227,7 +241,16 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.optimal": ("optimal_line",),
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
-    "questions": ("Custom", "Quantile", "Share", "Threshold", "Winner", "refute"),
+    "questions": (
+        "Custom",
+        "Grouped",
+        "Quantile",
+        "Share",
+        "Threshold",
+        "Weight",
+        "Winner",
+        "refute",
+    ),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load",),
     "tables": ("Look", "SQLTable", "TextFile", "look"),

@@ -174,7 +174,7 @@ def _records_of(question: Question) -> tuple[str, ...]:
 
     It has no times, and a record is one value, of which a condition or a function says nothing.
     """
-    if question.where is not None or question.apply is not None:
+    if question.where is not None or question.apply is not None or question.weight is not None:
         return ()
     if any(not isinstance(rule, Equals | Between) for _, rule in question.groups):
         return ()

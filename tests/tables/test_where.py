@@ -19,6 +19,7 @@ from rainbowdp.tables import SQLTable, any_database
 from rainbowdp.tables.named import NamedTable
 from rainbowdp.tables.prepared import Prepared
 from rainbowdp.tables.prepared import counted as counted_in
+from rainbowdp.tables.values import named
 
 from .where_oracle import Record, Tree, text
 from .where_tables import (
@@ -248,7 +249,7 @@ def test_any_database(files: Files) -> None:
     url = sa.make_url(table.url)
 
     def work(prepared: Prepared) -> dict[str, int]:
-        return counted_in(prepared, 0)
+        return named(prepared.question, counted_in(prepared, 0))
 
     def there(where: str) -> set[str]:
         asked = Winner(IDS, "id", where=where)

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.coverage import Coverage
+from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.sources import source_of
 from rainbowdp.display import cards
@@ -33,13 +34,14 @@ class Release:
     Attributes
     ----------
     answer : Answer
-        What was drawn.
+        What was drawn; in groups, a dict with the answer of each.
     entry : Entry or None
         The ledger's entry for it: what it cost, when and by which mechanism it was drawn.
     recalled : bool
         Whether it was drawn at an earlier time, so that nothing was spent.
     proves : Coverage or None
-        How far from the truth the answer is at most, with 95 % confidence; none where a recalled
+        How far from the truth the answer, or that of each group, is at most, with 95 % confidence;
+        none where a recalled
         answer was recorded without.
 
     """
@@ -51,15 +53,19 @@ class Release:
 
     def _repr_html_(self) -> str:
         named: dict[str, object] = {}
+        title: object = self.answer
+        if isinstance(self.answer, dict):
+            title, named = f"{len(self.answer)} groups", dict(self.answer)
         if self.proves is not None:
-            named["proves"] = self.proves.in_words(self.answer)
+            about = None if isinstance(self.answer, dict) else self.answer
+            named["proves"] = self.proves.in_words(about)
         if self.entry is not None:
             named["cost"] = f"{self.entry.cost}, entry {self.entry.number} of the ledger"
-        return cards.card(f"Answer: {self.answer}", cards.facts(named))
+        return cards.card(f"Answer: {title}", cards.facts(named))
 
 
 def ask(
-    mechanism: QuestionMechanism,
+    mechanism: QuestionMechanism | GroupedMechanism,
     table: Dataset,
     *,
     ledger: Ledger | None,
@@ -72,7 +78,7 @@ def ask(
     Parameters
     ----------
     mechanism
-        A question's mechanism, such as ``best(question, DP(1))``.
+        A question's mechanism, such as ``best(question, DP(1))``, in groups or not.
     table
         A file, a frame, a database table or counts.
     ledger
@@ -111,7 +117,7 @@ def ask(
     'red'
 
     """
-    if not isinstance(mechanism, QuestionMechanism):
+    if not isinstance(mechanism, QuestionMechanism | GroupedMechanism):
         raise RainbowError(
             "ask needs a question's mechanism such as best(question, DP(1)), "
             f"got {type(mechanism).__name__}; a graph's mechanism has release(dataset)"
@@ -125,12 +131,12 @@ def ask(
         if name is not None:
             past = ledger.recall(name, question=described, guarantee=guarantee, source=origin)
             if past is not None:
-                return _remembered(past)
+                return _remembered(mechanism, past)
         ledger.must_fit(guarantee, unit=unit, neighbors=neighbors, source=origin, name=name)
     if question.groups:  # otherwise a table is whatever the question takes
         must_exist(table)
     # What can be refused at once was refused; making a mechanism may take a while.
-    draw = mechanism.exact().ready(mechanism.counts(table, progress))
+    draw = mechanism.ready(table, progress)
     proves = mechanism.proves()
     if ledger is None:
         return Release(draw(), proves=proves)
@@ -140,18 +146,14 @@ def ask(
         unit=unit,
         neighbors=neighbors,
         source=origin,
-        mechanism={
-            "kind": mechanism.name,
-            **mechanism.family.options(),
-            "proves": proves.describe(),
-        },
+        mechanism=mechanism.describe(),
         name=name,
     )
-    answer = draw()
-    return Release(answer, ledger.record(entry, str(answer)), proves=proves)
+    answer: Any = draw()
+    return Release(answer, ledger.record(entry, mechanism.to_text(answer)), proves=proves)
 
 
-def _remembered(past: Entry) -> Release:
+def _remembered(mechanism: QuestionMechanism | GroupedMechanism, past: Entry) -> Release:
     if past.answer is None:
         raise LedgerError(
             f"The answer named {past.name!r} was paid for but never recorded, so it is lost. Ask "
@@ -159,4 +161,5 @@ def _remembered(past: Entry) -> Release:
         )
     told = (past.mechanism or {}).get("proves")
     proves = None if told is None else Coverage.restore(told)
-    return Release(past.answer, past, recalled=True, proves=proves)
+    answer = mechanism.from_text(past.answer)
+    return Release(answer, past, recalled=True, proves=proves)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
+from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.measure import wrong
 from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.moves import of_one_move
 from rainbowdp.numeric.quantity import exact, exact_distribution
-from rainbowdp.questions import Question, Winner
+from rainbowdp.questions import Grouped, Question, Winner
 from rainbowdp.questions.base import whole
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules import FAMILIES, family
@@ -27,9 +29,21 @@ _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few e
 _LARGE_DELTA = Fraction(1, 100)
 
 
+@overload
 def best(
     question: Question, guarantee: Guarantee, *, records: int | None = None
-) -> QuestionMechanism:
+) -> QuestionMechanism: ...
+
+
+@overload
+def best(
+    question: Grouped, guarantee: Guarantee, *, records: int | None = None
+) -> GroupedMechanism: ...
+
+
+def best(
+    question: Question | Grouped, guarantee: Guarantee, *, records: int | None = None
+) -> QuestionMechanism | GroupedMechanism:
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
     * Zero-concentrated privacy: the exponential mechanism.
@@ -46,17 +60,18 @@ def best(
     Parameters
     ----------
     question
-        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question.
+        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question, or a
+        ``Grouped`` one.
     guarantee
         What is promised between neighboring tables.
     records
-        About how many records the table has, if you know it without looking: the choice is then
-        made for tables of that size, not for sizes from 16 to a million alike. It must not come
-        from private data.
+        About how many records the table has, or each group, if you know it without looking: the
+        choice is then made for tables of that size, not for sizes from 16 to a million alike. It
+        must not come from private data.
 
     Returns
     -------
-    QuestionMechanism
+    QuestionMechanism or GroupedMechanism
         The mechanism; its ``name`` says which kind it is.
 
     Raises
@@ -73,6 +88,10 @@ def best(
     'homogeneous'
 
     """
+    if isinstance(question, Grouped):
+        check_guarantee(guarantee)
+        inner = best(question.inner, of_one_move(guarantee, question.moves), records=records)
+        return GroupedMechanism(question, guarantee, inner)
     if not isinstance(question, Question):
         raise InvalidQuestion(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"
@@ -82,15 +101,28 @@ def best(
     return QuestionMechanism(question, guarantee, _preferred(question, guarantee, size))
 
 
+@overload
 def by_kind(
     question: Question, guarantee: Guarantee, kind: str, **options: Any
-) -> QuestionMechanism:
+) -> QuestionMechanism: ...
+
+
+@overload
+def by_kind(
+    question: Grouped, guarantee: Guarantee, kind: str, **options: Any
+) -> GroupedMechanism: ...
+
+
+def by_kind(
+    question: Question | Grouped, guarantee: Guarantee, kind: str, **options: Any
+) -> QuestionMechanism | GroupedMechanism:
     """A mechanism of the kind you name.
 
     Parameters
     ----------
     question
-        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question.
+        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question, or a
+        ``Grouped`` one.
     guarantee
         What is promised between neighboring tables.
     kind
@@ -102,7 +134,7 @@ def by_kind(
 
     Returns
     -------
-    QuestionMechanism
+    QuestionMechanism or GroupedMechanism
         The mechanism.
 
     Raises
@@ -119,6 +151,10 @@ def by_kind(
     'proximity'
 
     """
+    if isinstance(question, Grouped):
+        check_guarantee(guarantee)
+        inner = by_kind(question.inner, of_one_move(guarantee, question.moves), kind, **options)
+        return GroupedMechanism(question, guarantee, inner)
     if not isinstance(question, Question):
         raise InvalidQuestion(
             f"by_kind needs a question such as Winner([...]), got {type(question).__name__}"

@@ -36,7 +36,7 @@ class Coverage:
         What that counts: ``"changes"`` that would make the answer true, or ``"records"`` that it
         is behind the leader of a vote.
     unit : str
-        Whose changes these are, or what is counted: records or people.
+        Whose changes these are, or what is counted: records, people or weight.
 
     """
 
@@ -73,7 +73,8 @@ class Coverage:
         few = self.unit if self.within != 1 else _ONE[self.unit]
         if self.short == Short.RECORDS:
             true = f"{sure}: {named} has the most {self.unit}"
-            nearly = f"or at most {self.within} fewer than the leader"
+            fewer = "less" if self.unit == "weight" else "fewer"
+            nearly = f"or at most {self.within} {fewer} than the leader"
         else:
             true = f"{sure}: {named} is {'true' if answer is None else 'the true answer'}"
             nearly = f"or at most {self.within} {few} short of it"
@@ -115,7 +116,7 @@ class Coverage:
         return cls(confidence=confidence, short=short, **given)
 
 
-_ONE = {"records": "record", "people": "person"}
+_ONE = {"records": "record", "people": "person", "weight": "weight"}
 
 
 def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) -> Coverage:
@@ -130,6 +131,9 @@ def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) ->
     if rule.short == Short.RECORDS:  # of which one person may have several
         person = question.person is not None and question.rows_per_person == 1
     unit = "people" if person else "records"
+    scale = 1
+    if rule.short == Short.RECORDS and question.weight is not None:
+        unit, scale = "weight", question.weight.scale
 
     def holds(short: int) -> bool:
         return rule.far(question, short) <= allowed
@@ -143,7 +147,7 @@ def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) ->
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
-    return Coverage(sure, high, rule.short, unit)
+    return Coverage(sure, -(-high // scale), rule.short, unit)
 
 
 def _percent(share: Fraction) -> str:

@@ -54,7 +54,7 @@ def wrong(
 
 def _shape(question: Question) -> Winner | Quantile:
     """The question without its names; for one of the user's own a vote of as many answers."""
-    size, neighbors, rows = len(question.answers), question.neighbors, question.rows_per_person
+    size, neighbors, rows = len(question.answers), question.neighbors, question.limit
     if isinstance(question, Quantile):
         bins = range(size + 1)
         return Quantile(question.q, bins, neighbors=neighbors, rows_per_person=rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.coverage import CONFIDENCE, Coverage, coverage
@@ -125,6 +126,45 @@ class QuestionMechanism(Releasable):
 
         """
         return count(table, self.question, progress=progress) if self.question.groups else table
+
+    def ready(
+        self, table: Dataset, progress: Callable[[float], None] | None = None
+    ) -> Callable[[], Answer]:
+        """A function that draws an answer for a table; all that can fail has happened.
+
+        Parameters
+        ----------
+        table
+            A file, a frame, a database table or counts.
+        progress
+            Called with numbers from 0 to 1 while files are read.
+
+        Returns
+        -------
+        callable
+            Takes nothing and returns an answer, a new one each time.
+
+        """
+        return self.exact().ready(self.counts(table, progress))
+
+    def describe(self) -> dict[str, Any]:
+        """What a ledger keeps of the mechanism.
+
+        Returns
+        -------
+        dict
+            Its kind, its options, and what its answers prove.
+
+        """
+        return {"kind": self.name, **self.family.options(), "proves": self.proves().describe()}
+
+    def to_text(self, answer: Answer) -> str:
+        """The answer as a ledger keeps it."""
+        return str(answer)
+
+    def from_text(self, text: str) -> Answer:
+        """The answer that a ledger kept."""
+        return text
 
     def check(self) -> Check:
         """The exact proof of the guarantee; a mechanism without one cannot be made."""

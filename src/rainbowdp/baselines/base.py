@@ -204,7 +204,7 @@ class Baseline:
         size, rows = len(self.answers), []
         for margin in margins:
             if self.scores == "counts":
-                lead = question.rows_per_person * (2 if question.neighbors == "substituted" else 1)
+                lead = question.limit * (2 if question.neighbors == "substituted" else 1)
                 gaps = np.full((2, size), [[lead * (margin - 1)], [_FAR]], dtype=np.float64)
                 gaps[0, 0] = gaps[1, -1] = 0.0
                 gaps[1, -2] = lead * margin  # a rival listed before wins ties

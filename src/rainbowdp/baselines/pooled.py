@@ -68,7 +68,7 @@ def pooled_permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
         raise InvalidQuestion(
             f"pooled permute-and-flip is for Winner with at most {MOST_ANSWERS} answers, got {got}"
         )
-    rate = promise.epsilon / world.rows_per_person
+    rate = promise.epsilon / world.limit
     rows = _pooled_at(rate) if world.neighbors == "substituted" else _lawful(first_heads, rate)
 
     def law(counts: Floats) -> Floats:

@@ -200,7 +200,7 @@ def _selected(world: World, guarantee: Guarantee, name: str, rows: Law) -> Basel
     world, promise = checked(world, guarantee)
     moves = 2  # how far a difference of two scores can move
     if isinstance(world, Winner):
-        moves = world.rows_per_person * (2 if world.neighbors == "substituted" else 1)
+        moves = world.limit * (2 if world.neighbors == "substituted" else 1)
     return made(
         world,
         promise,

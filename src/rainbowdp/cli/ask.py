@@ -15,8 +15,9 @@ import typer
 from rainbowdp.answering.ask import Release, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.coverage import Coverage
+from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.cli.given import derived, edges, listed, portion
+from rainbowdp.cli.given import derived, edges, grouping, listed, portion, total, weighing
 from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
     AsJson,
@@ -45,11 +46,14 @@ from rainbowdp.cli.tables import (
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
-from rainbowdp.questions import Quantile, Question, Share, Threshold, Winner
+from rainbowdp.questions import Grouped, Quantile, Question, Share, Threshold, Winner
+from rainbowdp.questions.base import Counted
 from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.questions.units import unit_of
 from rainbowdp.rules import FAMILIES
+
+Mechanism: TypeAlias = QuestionMechanism | GroupedMechanism
 
 asking = typer.Typer(
     cls=Group,
@@ -123,6 +127,29 @@ def _ask(
         str, typer.Option(help="Which of them: a random 'sample', or 'one vote' a person.")
     ] = "sample",
     where: Where = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Ask in each group: the column, or a function of it, that tells them."),
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option(help="The groups to ask in, values of --by: north,south.")
+    ] = None,
+    groups_are_public: Annotated[
+        bool,
+        typer.Option(
+            "--groups-are-public",
+            help="Everybody knows who is in which group, and that cannot change.",
+        ),
+    ] = False,
+    weight: Annotated[
+        str | None, typer.Option(help="The column that says what a row weighs, if not one.")
+    ] = None,
+    weight_limit: Annotated[
+        str | None, typer.Option(help="The largest weight that counts in full.")
+    ] = None,
+    weight_places: Annotated[
+        int, typer.Option(help="How many decimal places of a weight count.")
+    ] = 3,
     sql_table: SqlTable = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -153,13 +180,15 @@ def _ask(
     """Make the question and its mechanism, and explain it or ask it."""
     from rainbowdp.ledger import Ledger
 
-    question = make(
+    plain = make(
         neighbors=neighbors,
         person=person,
         rows_per_person=rows_per_person,
         person_rule=person_rule,
         where=where,
+        weight=weighing(weight, weight_limit, weight_places),
     )
+    question = grouping(plain, by, groups, groups_are_public)
     promise = guarantee_from(epsilon, delta, mu, rho)
     source = None
     if not explain:  # which reads no data; what is not there is reported before a mechanism is made
@@ -174,7 +203,7 @@ def _ask(
             format_=format_,
         )
     if kind == "best":
-        mechanism = best(question, promise, records=records)
+        mechanism: Mechanism = best(question, promise, records=records)
     elif records is None:
         mechanism = by_kind(question, promise, kind)
     else:
@@ -306,7 +335,9 @@ def share(
 @_command
 def threshold(
     column: Column,
-    at_least: Annotated[int, typer.Option(help="How many matching rows make it a yes.")],
+    at_least: Annotated[
+        str, typer.Option(help="How many matching rows, or how much weight, make it a yes.")
+    ],
     equals: EqualsValue = None,
     minimum: FromValue = None,
     maximum: UpToValue = None,
@@ -316,7 +347,8 @@ def threshold(
     Example: `rainbow ask threshold people.parquet --column age --minimum 65 --at-least 1000
     --epsilon 0.5 --ledger budget.db`
     """
-    return partial(Threshold, at_least, column, equals=equals, minimum=minimum, maximum=maximum)
+    enough = total(at_least)
+    return partial(Threshold, enough, column, equals=equals, minimum=minimum, maximum=maximum)
 
 
 @_command
@@ -346,7 +378,7 @@ def quantile(
 
 
 def _show(
-    mechanism: QuestionMechanism,
+    mechanism: Mechanism,
     release: Release,
     balance: Any,
     where: str | None,
@@ -354,6 +386,8 @@ def _show(
 ) -> None:
     entry = release.entry
     drawn_by = _drawn_by(mechanism, release)
+    in_groups = release.answer if isinstance(mechanism, GroupedMechanism) else None
+    about = release.answer if in_groups is None else None
     if as_json:
         print_json(
             {
@@ -363,8 +397,8 @@ def _show(
                 "guarantee": describe_guarantee(mechanism.guarantee),
                 **_worth_as_json(mechanism),
                 "mechanism": drawn_by,
-                "proof": None if release.recalled else mechanism.proof.statement,
-                "proves": _proved(release.proves, release.answer),
+                "proof": None if release.recalled else _proof(mechanism),
+                "proves": _proved(release.proves, about),
                 "recalled": release.recalled,
                 "drawn": None if entry is None else entry.time,
                 "entry": None if entry is None else entry.number,
@@ -373,15 +407,20 @@ def _show(
             }
         )
         return
+    if in_groups is not None:
+        print_facts({"group": "answer", **in_groups})
+        typer.echo()
     facts = {
-        "answer": str(release.answer),
+        **({"answer": str(release.answer)} if in_groups is None else {}),
         "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": _named(mechanism),
         **_filtered(mechanism.question),
+        **_each_group(mechanism),
     }
     if release.proves is not None:
-        facts["proves"] = release.proves.in_words(release.answer)
+        each = "" if in_groups is None else "for each group, "
+        facts["proves"] = f"{each}{release.proves.in_words(about)}"
     if drawn_by != mechanism.name:
         facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
     if entry is None:
@@ -399,7 +438,7 @@ def _proved(proves: Coverage | None, answer: object = None) -> dict[str, Any] | 
     return None if proves is None else {**proves.describe(), "in_words": proves.in_words(answer)}
 
 
-def _worth_as_json(mechanism: QuestionMechanism) -> dict[str, Any]:
+def _worth_as_json(mechanism: Mechanism) -> dict[str, Any]:
     """What the guarantee is worth, and a warning where it is worth little."""
     about = unit_of(mechanism.question).whom
     return {
@@ -409,18 +448,18 @@ def _worth_as_json(mechanism: QuestionMechanism) -> dict[str, Any]:
     }
 
 
-def _drawn_by(mechanism: QuestionMechanism, release: Release) -> str:
+def _drawn_by(mechanism: Mechanism, release: Release) -> str:
     """The kind of mechanism that drew an answer: a recalled one may be of another kind."""
     recorded = None if release.entry is None else release.entry.mechanism
     return mechanism.name if recorded is None else str(recorded["kind"])
 
 
-def _named(mechanism: QuestionMechanism) -> str:
+def _named(mechanism: Mechanism) -> str:
     """The kind of mechanism, and what is known of it."""
     return ", ".join(filter(None, [mechanism.name, mechanism.claim, "proved exactly"]))
 
 
-def _change(question: Question) -> str:
+def _change(question: Question | Grouped) -> str:
     """What one change of the data is, in words."""
     change = f"{unit_of(question)} {question.neighbors}"
     if question.person is None:
@@ -431,7 +470,22 @@ def _change(question: Question) -> str:
     return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
 
 
-def _filtered(question: Question) -> dict[str, str]:
+def _each_group(mechanism: Mechanism) -> dict[str, str]:
+    """What is promised in each group, where there are such."""
+    if isinstance(mechanism, QuestionMechanism):
+        return {}
+    moves = mechanism.question.moves
+    why = "a change is inside one group" if moves == 1 else f"a change is up to {moves} of one row"
+    return {"each group": f"{mechanism.inner.guarantee}: {why}"}
+
+
+def _proof(mechanism: Mechanism) -> str:
+    if isinstance(mechanism, GroupedMechanism):
+        return mechanism.proof_in_words
+    return mechanism.proof.statement
+
+
+def _filtered(question: Counted) -> dict[str, str]:
     """Which rows are counted, where a condition says it."""
     return {} if question.where is None else {"counted": f"rows where {question.where}"}
 
@@ -445,7 +499,8 @@ def _counted(question: Question) -> str:
     return f"people (of up to {limit} records{promised})"
 
 
-def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
+def _explain(asked: Mechanism, as_json: bool) -> None:
+    mechanism = asked.inner if isinstance(asked, GroupedMechanism) else asked
     margins = list(_margins(mechanism))
     rows = mechanism.by_margin(margins)
     beside = {
@@ -456,10 +511,10 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
         print_json(
             {
                 "mechanism": mechanism.name,
-                "guarantee": describe_guarantee(mechanism.guarantee),
-                **_worth_as_json(mechanism),
-                "question": mechanism.question.describe(),
-                "proof": mechanism.proof.statement,
+                "guarantee": describe_guarantee(asked.guarantee),
+                **_worth_as_json(asked),
+                "question": asked.question.describe(),
+                "proof": _proof(asked),
                 "proves": _proved(mechanism.proves()),
                 "probability_of_true_answer": [
                     {"margin": margin, "least": least, "most": most} for margin, least, most in rows
@@ -472,8 +527,9 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
     print_facts(
         {
             "mechanism": _named(mechanism),
-            "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
-            "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
+            "guarantee": f"{asked.guarantee}, {_change(asked.question)}",
+            "in words": asked.guarantee.in_words(unit_of(asked.question).whom),
+            **_each_group(asked),
             "answers": ", ".join(mechanism.question.answers),
             **_filtered(mechanism.question),
             "proves": mechanism.proves().in_words(),
@@ -490,7 +546,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
     for line in lines:
         typer.echo("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
     typer.echo("\nNo data was read and nothing was spent.")
-    warn(mechanism.guarantee, unit_of(mechanism.question).whom)
+    warn(asked.guarantee, unit_of(asked.question).whom)
 
 
 def _percent(chance: float) -> str:

@@ -7,6 +7,7 @@ import re
 from decimal import Decimal, InvalidOperation
 
 from rainbowdp.errors import RainbowError
+from rainbowdp.questions import Grouped, Question, Weight
 from rainbowdp.questions.functions import FUNCTIONS
 
 _NAMES = "|".join(FUNCTIONS)
@@ -47,6 +48,18 @@ def whole_number(text: str, option: str) -> int:
         raise RainbowError(f"{option} must be a whole number, got {text!r}.") from None
 
 
+def total(text: str) -> int | str:
+    """A whole number, or what may be a weight.
+
+    >>> total("12"), total("1.5")
+    (12, '1.5')
+    """
+    try:
+        return int(text)
+    except ValueError:
+        return text
+
+
 def derived(column: str) -> tuple[str, str | None]:
     """The column and the function of ``month(visited)``; in double quotes it is a column's name.
 
@@ -59,6 +72,33 @@ def derived(column: str) -> tuple[str, str | None]:
     if found["quoted"] is not None:
         return found["quoted"], None
     return found["column"].strip('"'), found["function"]
+
+
+def weighing(column: str | None, limit: str | None, places: int) -> Weight | None:
+    """What a row weighs, if not one."""
+    if column is None and limit is None:
+        return None
+    if column is None or limit is None:
+        raise RainbowError(
+            "Give --weight, the column of weights, together with --weight-limit, the largest one "
+            "that counts in full: without a limit one row could weigh as much as all others."
+        )
+    return Weight(column, limit, places)
+
+
+def grouping(
+    question: Question, by: str | None, groups: str | None, public: bool
+) -> Question | Grouped:
+    """The question in each of the listed groups, if there are such."""
+    if by is None and groups is None and not public:
+        return question
+    if by is None or groups is None:
+        raise RainbowError(
+            "Give --by, the column that tells groups apart, together with --groups, the groups to "
+            "ask in: which groups a table has may itself be private."
+        )
+    column, function = derived(by)
+    return Grouped(question, column, listed(groups), public=public, apply=function)
 
 
 def edges(text: str) -> list[str | None]:

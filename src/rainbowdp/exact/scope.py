@@ -50,6 +50,9 @@ def scope_of_a_question(question: Mapping[str, Any]) -> str:
     'for tables of every size, one record substituted, counting only records where age > 65'
     """
     change = change_in_words(question)
+    weight = question.get("weight")
+    if weight is not None:
+        change += f", by the column {weight['column']!r} of weights up to {weight['limit']}"
     if question.get("where") is not None:
         change += f", counting only records where {question['where']}"
     if question.get("kind") != "custom":

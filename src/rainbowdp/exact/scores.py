@@ -137,7 +137,7 @@ class VoteScores(Scores):
     @classmethod
     def of(cls, question: Winner) -> VoteScores:
         """The scores of this vote."""
-        size, rows = len(question.answers), question.rows_per_person
+        size, rows = len(question.answers), question.limit
         return cls(size, question.neighbors, question.ties, rows)
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidMechanism
+from rainbowdp.questions.weights import limit_of
 
 Distances: TypeAlias = Callable[[Sequence[int]], Sequence[int]]  # of counts, or of margins
 
@@ -51,10 +52,8 @@ def _played(answers: int) -> Iterator[list[int]]:
 
 
 def _records_moved(question: Mapping[str, Any]) -> int:
-    """By how many records, in and out together, one person can change the counts."""
-    rows, neighbors = question["rows_per_person"], question["neighbors"]
-    if type(rows) is not int or rows < 1:
-        raise InvalidMechanism(f"rows_per_person must be a whole number from 1, got {rows!r}")
+    """By how many records or units, in and out together, one person can change the counts."""
+    rows, neighbors = limit_of(question), question["neighbors"]
     if neighbors == "added or removed":
         return rows
     if neighbors == "substituted":

@@ -9,6 +9,7 @@ from rainbowdp.aliases import Answer
 from rainbowdp.errors import InvalidMechanism, NoPlace
 from rainbowdp.questions import Question
 from rainbowdp.questions.relations import Neighbors, Ties
+from rainbowdp.questions.weights import limit_of
 
 
 def counts_of(key: Any, answers: Sequence[Answer]) -> list[int]:
@@ -46,11 +47,11 @@ def must_be_that_vote(
             f"got {size} and {relation!r}"
         )
     given = question or {}
-    asked = (given.get("kind"), given.get("ties"), given.get("rows_per_person"))
+    asked = (given.get("kind"), given.get("ties"), limit_of(given) if given else None)
     if asked != ("winner", ties, rows):
         raise InvalidMechanism(
-            f"a rule for a vote with ties {ties!r} and at most {rows} records a person "
-            f"must have such a question, got {asked}"
+            f"a rule for a vote with ties {ties!r} and at most {rows} records (or units of weight) "
+            f"a person must have such a question, got {asked}"
         )
 
 

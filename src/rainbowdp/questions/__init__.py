@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import CountQuestion, Question
 from rainbowdp.questions.custom import Custom
+from rainbowdp.questions.grouped import Grouped
 from rainbowdp.questions.groups import Between, Equals, Group
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.refutation import Refutation, refute
@@ -25,6 +26,7 @@ from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 from rainbowdp.questions.share import Share
 from rainbowdp.questions.threshold import Threshold
 from rainbowdp.questions.units import Unit, unit_of
+from rainbowdp.questions.weights import Weight
 from rainbowdp.questions.winner import Winner
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Custom",
     "Equals",
     "Group",
+    "Grouped",
     "Neighbors",
     "PersonRule",
     "Quantile",
@@ -40,6 +43,7 @@ __all__ = [
     "Share",
     "Threshold",
     "Unit",
+    "Weight",
     "Winner",
     "from_description",
     "limited",
@@ -90,6 +94,8 @@ def from_description(description: Mapping[str, Any]) -> CountQuestion:
     if kind not in _KINDS:
         raise InvalidQuestion(f"kind must be one of {', '.join(_KINDS)}, got kind={kind!r}")
     try:
+        if parameters.get("weight") is not None:
+            parameters["weight"] = Weight(**parameters["weight"])
         return _KINDS[kind](**parameters)
     except TypeError:
         raise InvalidQuestion(

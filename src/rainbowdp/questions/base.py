@@ -33,23 +33,16 @@ from typing import Any, Protocol, SupportsIndex, runtime_checkable
 import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.questions.by import By
 from rainbowdp.questions.functions import checked_function
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
+from rainbowdp.questions.weights import Weight
 from rainbowdp.questions.where import canonical
 
 
-@runtime_checkable
-class Question(Protocol):
-    """What a mechanism, a table and a ledger need to know of a question."""
-
-    @property
-    def answers(self) -> tuple[str, ...]:
-        """The possible answers as the user listed them; ties go to the first listed."""
-
-    @property
-    def neighbors(self) -> Neighbors:
-        """What one change of the dataset is."""
+class Counted(Protocol):
+    """What a table needs to know to be counted."""
 
     @property
     def column(self) -> str | None:
@@ -62,6 +55,14 @@ class Question(Protocol):
     @property
     def groups(self) -> tuple[Group, ...]:
         """Which records each count counts; no record belongs to two of them."""
+
+    @property
+    def by(self) -> By | None:
+        """The groups of records that are counted apart, if there are such."""
+
+    @property
+    def weight(self) -> Weight | None:
+        """What a record weighs, if not one."""
 
     @property
     def where(self) -> str | None:
@@ -78,6 +79,23 @@ class Question(Protocol):
     @property
     def person_rule(self) -> PersonRule:
         """Which records of a person count, where there is a ``person`` column."""
+
+
+@runtime_checkable
+class Question(Counted, Protocol):
+    """What a mechanism, a table and a ledger need to know of a question."""
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The possible answers as the user listed them; ties go to the first listed."""
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """What one change of the dataset is."""
+
+    @property
+    def limit(self) -> int:
+        """By how much one change may move the counts."""
 
     def margins(self, counts: Any, /) -> dict[str, int]:
         """λ: 0 at the true answer, else how many changes make that answer the true one."""
@@ -98,6 +116,7 @@ class CountQuestion(ABC):
     person: str | None
     rows_per_person: int
     person_rule: PersonRule
+    weight: Weight | None
 
     def _set(self, **fields: object) -> None:
         """Fill in checked fields, once."""
@@ -114,6 +133,7 @@ class CountQuestion(ABC):
         person_rule: str,
         where: str | None = None,
         apply: str | None = None,
+        weight: Weight | None = None,
     ) -> None:
         self._set(
             answers=checked_answers(answers),
@@ -123,6 +143,18 @@ class CountQuestion(ABC):
             neighbors=one_of(Neighbors, neighbors, "neighbors"),
             **checked_person(person, rows_per_person, person_rule),
         )
+        _check_weight(weight, self.column, self.person_rule)
+        self._set(weight=weight)
+
+    @property
+    def by(self) -> None:
+        """All records are counted together."""
+        return None
+
+    @property
+    def limit(self) -> int:
+        """By how much one change may move the counts: a person's records and their weights."""
+        return self.rows_per_person * (1 if self.weight is None else self.weight.units)
 
     @property
     @abstractmethod
@@ -140,10 +172,11 @@ class CountQuestion(ABC):
     def margins(self, counts: Mapping[str, SupportsIndex], /) -> dict[str, int]:
         """λ: 0 at the true answer, else how many changes make that answer the true one.
 
-        ``counts`` holds a whole number for each group; a group that is left out has none.
+        ``counts`` holds a whole number for each group; a group that is left out has none. Where
+        records have weights, these are the units of weight that each group has in total.
         """
         checked = checked_counts(counts, [name for name, _ in self.groups])
-        limit = self.rows_per_person
+        limit = self.limit
         distances = self._distances(list(checked.values()))
         return {v: -(-d // limit) for v, d in zip(self.answers, distances, strict=True)}
 
@@ -158,7 +191,28 @@ class CountQuestion(ABC):
             "person": self.person,
             "rows_per_person": self.rows_per_person,
             "person_rule": str(self.person_rule),
+            "weight": None if self.weight is None else self.weight.describe(),
         }
+
+
+def _check_weight(weight: Weight | None, column: str | None, rule: PersonRule) -> None:
+    """Refuse a weight where no table is counted, or where a person is one record."""
+    if weight is None:
+        return
+    if not isinstance(weight, Weight):
+        raise InvalidQuestion(
+            f"weight must be a Weight such as Weight('dose', limit=10), got {type(weight).__name__}"
+        )
+    if column is None:
+        raise InvalidQuestion(
+            "weights need a question that names a column of a table, got one without: counts that "
+            "you give have no weights"
+        )
+    if rule == PersonRule.ONE_VOTE:
+        raise InvalidQuestion(
+            "with person_rule='one vote' all people weigh the same, got weight="
+            f"{weight.column!r}: leave it out, or use person_rule='sample'"
+        )
 
 
 def checked_answers(answers: Iterable[str], least: int = 2) -> tuple[str, ...]:

@@ -121,6 +121,21 @@ class Custom:
             object.__setattr__(self, key, value)
         check_applied(self.apply, self.groups)
 
+    @property
+    def by(self) -> None:
+        """All records are counted together."""
+        return None
+
+    @property
+    def weight(self) -> None:
+        """Each record counts as one."""
+        return None
+
+    @property
+    def limit(self) -> int:
+        """By how much one change may move the counts."""
+        return self.rows_per_person
+
     def margins(self, dataset: Any, /) -> dict[str, int]:
         """The function's margins, checked, and divided by the number of records of a person.
 

@@ -69,7 +69,7 @@ def neighboring(question: Question, records: int) -> Iterator[tuple[Integers, In
 
 def _moves(question: Question) -> Iterator[Integers]:
     """What one change adds to the counts; of each move and its opposite only one."""
-    groups, most = len(question.groups), question.rows_per_person
+    groups, most = len(question.groups), question.limit
     gains = [tuple(row) for row in _bounded(groups, most).tolist()]
     if question.neighbors == "added or removed":
         yield from (np.array(gain) for gain in gains if any(gain))

@@ -16,6 +16,7 @@ from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, les
 from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.groups import Between, Group
 from rainbowdp.questions.relations import Neighbors, PersonRule
+from rainbowdp.questions.weights import Weight
 
 Bin: TypeAlias = tuple[End | None, End | None]
 _INFINITE = ("inf", "infinity")
@@ -58,6 +59,8 @@ class Quantile(CountQuestion):
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply
         A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
+    weight
+        ``rb.Weight(column, limit)``, if records weigh more or less than one.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class Quantile(CountQuestion):
         person_rule: str = PersonRule.SAMPLE,
         where: str | None = None,
         apply: str | None = None,
+        weight: Weight | None = None,
     ) -> None:
         share = exact(q, "q", InvalidQuestion)
         if not 0 < share < 1:
@@ -99,7 +103,7 @@ class Quantile(CountQuestion):
         closed = checked[0][0] is not None or checked[-1][1] is not None
         names = [str(rule) for rule in _ranges(checked)]
         self._set_shared(
-            names, column, neighbors, person, rows_per_person, person_rule, where, apply
+            names, column, neighbors, person, rows_per_person, person_rule, where, apply, weight
         )
         self._set(q=share, bins=checked, closed_ends=closed)
         check_applied(self.apply, self.groups)

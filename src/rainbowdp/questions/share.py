@@ -17,6 +17,7 @@ from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.groups import Group, OtherValue
 from rainbowdp.questions.matching import MATCHING, checked_matching, matching
 from rainbowdp.questions.relations import Neighbors, PersonRule
+from rainbowdp.questions.weights import Weight
 
 OTHERS = "others"
 
@@ -60,6 +61,8 @@ class Share(CountQuestion):
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply
         A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
+    weight
+        ``rb.Weight(column, limit)``, if records weigh more or less than one.
 
     Raises
     ------
@@ -94,9 +97,10 @@ class Share(CountQuestion):
         person_rule: str = PersonRule.SAMPLE,
         where: str | None = None,
         apply: str | None = None,
+        weight: Weight | None = None,
     ) -> None:
         self._set_shared(
-            answers, column, neighbors, person, rows_per_person, person_rule, where, apply
+            answers, column, neighbors, person, rows_per_person, person_rule, where, apply, weight
         )
         share = exact(at_least, "at_least", InvalidQuestion)
         if not 0 < share < 1:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import CountQuestion, whole
 from rainbowdp.questions.ends import End, GivenEnd, described
 from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.matching import MATCHING, checked_matching, matching
 from rainbowdp.questions.relations import Neighbors, PersonRule
+from rainbowdp.questions.weights import Weight
 
 
 @dataclass(frozen=True, init=False)
@@ -29,7 +32,7 @@ class Threshold(CountQuestion):
     Parameters
     ----------
     at_least
-        T, a whole number from 1.
+        T, a whole number from 1; where records have weights, a total weight above 0.
     column
         The column with the values; None if the count is given.
     equals
@@ -50,6 +53,8 @@ class Threshold(CountQuestion):
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply
         A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
+    weight
+        ``rb.Weight(column, limit)``, if records weigh more or less than one.
 
     Raises
     ------
@@ -63,14 +68,14 @@ class Threshold(CountQuestion):
 
     """
 
-    at_least: int
+    at_least: int | Fraction
     equals: str | None
     minimum: End | None
     maximum: End | None
 
     def __init__(
         self,
-        at_least: int,
+        at_least: Number,
         column: str | None = None,
         *,
         equals: str | float | date | None = None,
@@ -83,12 +88,13 @@ class Threshold(CountQuestion):
         person_rule: str = PersonRule.SAMPLE,
         where: str | None = None,
         apply: str | None = None,
+        weight: Weight | None = None,
     ) -> None:
         self._set_shared(
-            answers, column, neighbors, person, rows_per_person, person_rule, where, apply
+            answers, column, neighbors, person, rows_per_person, person_rule, where, apply, weight
         )
         self._set(
-            at_least=whole(at_least, "at_least", 1),
+            at_least=_checked_total(at_least, self.weight),
             **checked_matching("a threshold", column, equals, minimum, maximum),
         )
         if len(self.answers) != 2:
@@ -107,7 +113,7 @@ class Threshold(CountQuestion):
         return {
             "kind": "threshold",
             "answers": list(self.answers),
-            "at_least": self.at_least,
+            "at_least": self.at_least if self.weight is None else str(self.at_least),
             "equals": self.equals,
             "minimum": described(self.minimum),
             "maximum": described(self.maximum),
@@ -115,5 +121,18 @@ class Threshold(CountQuestion):
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
         (found,) = counts
-        missing = self.at_least - found
+        missing = int(self.at_least * (1 if self.weight is None else self.weight.scale)) - found
         return [max(0, missing), max(0, 1 - missing)]
+
+
+def _checked_total(at_least: Number, weight: Weight | None) -> int | Fraction:
+    """A number of records, or a total weight of whole units."""
+    if weight is None:
+        return whole(at_least, "at_least", 1)
+    total = exact(at_least, "at_least", InvalidQuestion)
+    if total <= 0 or (total * weight.scale).denominator != 1:
+        raise InvalidQuestion(
+            f"at_least must be above 0 with at most {weight.places} decimal places, got "
+            f"at_least={at_least}: round it, or give the weight more places"
+        )
+    return total

@@ -13,6 +13,7 @@ from rainbowdp.questions.base import CountQuestion, checked_answers
 from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.groups import Equals, Group, NoValue, OtherValue
 from rainbowdp.questions.relations import Neighbors, PersonRule, Ties, one_of
+from rainbowdp.questions.weights import Weight
 
 
 @dataclass(frozen=True, init=False)
@@ -48,6 +49,8 @@ class Winner(CountQuestion):
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply
         A function of the column's values to ask about: year, month, day, hour, lower, floor, round.
+    weight
+        ``rb.Weight(column, limit)``, if records weigh more or less than one.
 
     Raises
     ------
@@ -79,10 +82,11 @@ class Winner(CountQuestion):
         person_rule: str = PersonRule.SAMPLE,
         where: str | None = None,
         apply: str | None = None,
+        weight: Weight | None = None,
     ) -> None:
         every = _with_rest(answers, other, missing)
         self._set_shared(
-            every, column, neighbors, person, rows_per_person, person_rule, where, apply
+            every, column, neighbors, person, rows_per_person, person_rule, where, apply, weight
         )
         self._set(ties=one_of(Ties, ties, "ties"), other=other, missing=missing)
         check_applied(self.apply, self.groups)

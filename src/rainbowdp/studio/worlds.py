@@ -246,7 +246,7 @@ def _neighbors(question: Question, counts: Integers) -> Integers:
     """The pairs of histograms that the records of one person join."""
     change = counts[:, None] - counts
     gained, lost = np.maximum(change, 0).sum(axis=2), np.maximum(-change, 0).sum(axis=2)
-    near = np.maximum(gained, lost) <= question.rows_per_person
+    near = np.maximum(gained, lost) <= question.limit
     if question.neighbors == "added or removed":
         near &= np.minimum(gained, lost) == 0
     return np.argwhere(np.triu(near, 1))

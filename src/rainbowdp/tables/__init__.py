@@ -35,13 +35,13 @@ Nothing else than counts leaves the engine that counts. The rules, the same for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions import Question
-from rainbowdp.questions.base import checked_counts
+from rainbowdp.questions import Grouped, Question
+from rainbowdp.questions.base import Counted, checked_counts
 from rainbowdp.tables.databases import SQLTable, in_database
 from rainbowdp.tables.duck import in_arrow, in_relation
 from rainbowdp.tables.files import ParquetFile, in_files, must_exist
@@ -51,8 +51,18 @@ from rainbowdp.tables.looking import Look, looked
 from rainbowdp.tables.prepared import Found, Prepared, Work, counted
 from rainbowdp.tables.series import count_series, frame_of, is_series
 from rainbowdp.tables.text_files import TextFile
+from rainbowdp.tables.values import named
 
-__all__ = ["Look", "ParquetFile", "SQLTable", "TextFile", "count", "look", "must_exist"]
+__all__ = [
+    "Look",
+    "ParquetFile",
+    "SQLTable",
+    "TextFile",
+    "count",
+    "count_groups",
+    "look",
+    "must_exist",
+]
 
 
 def count(
@@ -64,6 +74,7 @@ def count(
 ) -> dict[str, int]:
     """How many records of ``table`` fall into each group of ``question``, by the rules above.
 
+    Where records have weights, these are the units of weight that each group has in total.
     ``progress`` is called with numbers from 0 to 1 while files are read. ``key`` makes what a
     person rule keeps repeatable; without it a new one is drawn. A table that cannot be read or
     lacks a column is an ``UnreadableTable``, which shows nothing of what it holds.
@@ -72,16 +83,56 @@ def count(
     >>> count({"green": 7}, Winner(["red", "green"]))
     {'red': 0, 'green': 7}
     """
+    names = _names(question)
+    if isinstance(table, Mapping):
+        return shielded(lambda: checked_counts(table, names), table, question.column)
+    return named(question, _cells(table, question, progress, key))
+
+
+def count_groups(
+    table: Any,
+    question: Grouped,
+    *,
+    progress: Callable[[float], None] | None = None,
+    key: int | None = None,
+) -> dict[str, dict[str, int]]:
+    """The same for each group of records that are counted apart, all in one scan.
+
+    >>> from rainbowdp.questions import Grouped, Winner
+    >>> polls = Grouped(Winner(["red", "green"]), None, ["north", "south"])
+    >>> count_groups({"north": {"red": 3}}, polls)
+    {'north': {'red': 3, 'green': 0}, 'south': {'red': 0, 'green': 0}}
+    """
+    names, parts = _names(question), question.by.names
+    if isinstance(table, Mapping):
+        return shielded(lambda: _given(table, names, parts), table, question.column)
+    counts = _cells(table, question, progress, key)
+    rows = (counts[place : place + len(names)] for place in range(0, len(counts), len(names)))
+    return {part: named(question, row) for part, row in zip(parts, rows, strict=True)}
+
+
+def _given(
+    table: Mapping[Any, Any], names: Sequence[str], parts: Sequence[str]
+) -> dict[str, dict[str, int]]:
+    """Counts that are given for each group; a group that is left out has none."""
+    if not set(table) <= set(parts):
+        raise InvalidQuestion("counts must be of the listed groups, got another one: leave it out")
+    return {part: checked_counts(table.get(part, {}), names) for part in parts}
+
+
+def _names(question: Counted) -> list[str]:
     if not question.groups:
         raise InvalidQuestion("counting needs a question with groups, got one without")
-    if isinstance(table, Mapping):
-        names = [name for name, _ in question.groups]
-        return shielded(lambda: checked_counts(table, names), table, question.column)
+    return [name for name, _ in question.groups]
 
-    def work(prepared: Prepared) -> dict[str, int]:
+
+def _cells(
+    table: Any, question: Counted, progress: Callable[[float], None] | None, key: int | None
+) -> list[int]:
+    def work(prepared: Prepared) -> list[int]:
         return counted(prepared, key)
 
-    def in_frame() -> dict[str, int]:
+    def in_frame() -> list[int]:
         if is_series(table):
             return count_series(table, question, key)
         return count_frame(table, question, key)
@@ -138,7 +189,7 @@ def look(
 
 def _done(
     table: Any,
-    question: Question,
+    question: Counted,
     work: Work[Found],
     in_frame: Callable[[], Found],
     progress: Callable[[float], None] | None,

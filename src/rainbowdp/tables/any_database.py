@@ -13,15 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
-from rainbowdp.questions import Question
-from rainbowdp.questions.conditions import Condition, Missing, Test, folded, tests
+from rainbowdp.questions.base import Counted
+from rainbowdp.questions.conditions import Condition, Missing, Test, folded
 from rainbowdp.questions.functions import FIELDS, LETTERS, lowered
+from rainbowdp.questions.weights import Weight
 from rainbowdp.tables.arrow_stream import TextStream, batches_of
-from rainbowdp.tables.asked import Asked, Rest, condition, rest_of
+from rainbowdp.tables.asked import Asked, Rest, Weighed, cells, condition, rest_of
 from rainbowdp.tables.declared import MYSQL, Declared, Read, declared
 from rainbowdp.tables.duck import DIALECT, plainly
-from rainbowdp.tables.fields import applied, field
-from rainbowdp.tables.filters import tested
+from rainbowdp.tables.fields import field
+from rainbowdp.tables.filters import looked_for
 from rainbowdp.tables.held import Ticks
 from rainbowdp.tables.identities import spelled
 from rainbowdp.tables.locked import locked_connection, private_folder
@@ -31,13 +32,14 @@ from rainbowdp.tables.objects import NONE, UNKNOWN, placing
 from rainbowdp.tables.people import no_identity
 from rainbowdp.tables.prepared import Found, Prepared, Work
 from rainbowdp.tables.query import Source
-from rainbowdp.tables.values import Matches, check_columns, matches, not_countable
+from rainbowdp.tables.values import Matches, check_columns, not_countable
 
 if TYPE_CHECKING:
     import duckdb
     import sqlalchemy as sa
 
-Number: TypeAlias = Callable[[Any], int]  # from what a driver gives to the number of its group
+Number: TypeAlias = Callable[[Sequence[Any]], int]  # from a row to the number of its group
+Weigh: TypeAlias = Callable[[Sequence[Any]], int | None]  # from a row to its units
 Truth: TypeAlias = Callable[[Sequence[Any]], bool | None]  # of a row
 
 _HOPELESS = 1 << 20  # rows on end at which a driver fails: it does not go on at all
@@ -61,18 +63,19 @@ _PACKAGES = {  # what to install, by the name of a missing module or dialect
 
 
 class Row(NamedTuple):
-    """What is kept of a record: the number of its group, its value as text, whose it is.
+    """What is kept of a record: the number of its cell, its value as text, whose it is.
 
-    ``meets`` is there if the record meets the question's condition.
+    ``meets`` is there if the record meets the question's condition, and ``units`` is its weight.
     """
 
     number: bytes | None
     shown: bytes | None
     person: bytes | None
     meets: bytes | None = b"1"
+    units: bytes | None = b"1"
 
 
-def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+def work_there(url: sa.URL, table: NamedTable, question: Counted, work: Work[Found]) -> Found:
     """Do the work in a table or view, which is only read."""
     import sqlalchemy as sa
 
@@ -139,7 +142,7 @@ def _code(error: Exception) -> str:
 
 
 def _work(
-    connection: sa.Connection, name: NamedTable, question: Question, place: str, work: Work[Found]
+    connection: sa.Connection, name: NamedTable, question: Counted, place: str, work: Work[Found]
 ) -> Found:
     dialect = connection.dialect.name
     if dialect in _READ_ONLY:
@@ -149,30 +152,42 @@ def _work(
     types = _types(connection, name, place)
     check_columns(question, list(types))
     assert question.column is not None
-    column = _declared(question, types[question.column], dialect)
-    assert column.held is not None
-    held = applied(question, column.held, column.name)
-    number = _resting(
-        _numbering(question, column, matches(question, held, column.name)), rest_of(question)
-    )
-    filtered = condition(question)
-    needed = {question.column: column}
-    meets = None
-    if filtered is not None:
-        for test in tests(filtered):
-            needed.setdefault(test.column, _declared(test, types[test.column], dialect))
-        meets = _meeting(filtered, needed)
-    person = None
+    needed: dict[str, Declared] = {}
+
+    def place_of(asked: Asked) -> int:
+        """Where the column that is asked about is in a row."""
+        name = str(asked.column)
+        needed.setdefault(name, _declared(asked, types[name], dialect))
+        return list(needed).index(name)
+
+    def numbering(asked: Asked) -> Callable[[Sequence[Any]], int]:
+        """The function from a row to the number of the group of one of its columns."""
+        place, column = place_of(asked), needed[str(asked.column)]
+        assert column.held is not None
+        number = _numbering(asked, column, looked_for(asked, column.held, column.name))
+        return lambda row: number(row[place])
+
+    rest, filtered = rest_of(question), condition(question)
+    number = _resting(numbering(question), rest)
+    if question.by is not None:
+        number = _in_cells(number, numbering(question.by), len(question.groups))
+    meets = None if filtered is None else _meeting(filtered, numbering)
+    weigh = None
+    if question.weight is not None:
+        numbering(asked := Weighed(question.weight.column))  # or raise
+        weigh = _weighing(question.weight, place_of(asked), needed[question.weight.column].read)
+    whose = None
     if question.person is not None:
         person = _person(question.person, types[question.person], dialect)
         needed.setdefault(question.person, person)
-    places = list(needed)
-    whose = None if person is None else (places.index(str(question.person)), person.read)
-    record = _recording(number, meets, whose, work, rest_of(question).missing)
+        whose = list(needed).index(question.person), person.read
+    alone = meets is None and whose is None and question.by is None and weigh is None
+    record = _recording(number, meets, whose, weigh, work, rest.missing if alone else None)
+    column = needed[question.column]
     with private_folder() as folder, locked_connection(folder) as kept:
         kept.execute(
             f"CREATE TEMP TABLE {_KEPT} "
-            "(number INTEGER, shown VARCHAR, person VARCHAR, meets VARCHAR)"
+            "(number INTEGER, shown VARCHAR, person VARCHAR, meets VARCHAR, units INTEGER)"
         )
         _take(connection, name, needed, lambda rows: _keep(kept, filter(None, map(record, rows))))
         source = Source(
@@ -180,11 +195,13 @@ def _work(
             "number",
             "shown",
             None,
-            None if person is None else "person",
+            None if whose is None else "person",
             None,
             None if meets is None else lambda _: "(meets IS NOT NULL)",
+            units=None if weigh is None else "units",
+            most=1 if question.weight is None else question.weight.units,
         )
-        groups = {number: number for number in range(len(question.groups))}
+        groups = {number: number for number in range(cells(question))}
         run = plainly(kept)
         return work(
             Prepared(
@@ -207,7 +224,7 @@ def _declared(asked: Asked, type_: sa.types.TypeEngine[Any], dialect: str) -> De
     return found
 
 
-def _numbering(asked: Asked, column: Declared, found: Matches) -> Number:
+def _numbering(asked: Asked, column: Declared, found: Matches) -> Callable[[Any], int]:
     """The function from what a driver gives to the number of its group, or what it is without."""
     place, function, held = placing(found), asked.apply, column.held
 
@@ -229,26 +246,41 @@ def _resting(number: Number, rest: Rest) -> Number:
         UNKNOWN: UNKNOWN if rest.missing is None else rest.missing,
     }
 
-    def rested(given: Any) -> int:
-        found = number(given)
+    def rested(row: Sequence[Any]) -> int:
+        found = number(row)
         return places.get(found, found)
 
     return rested
 
 
-def _meeting(
-    filtered: Condition, columns: dict[str, Declared]
-) -> Callable[[Sequence[Any]], bool | None]:
+def _in_cells(number: Number, part: Number, size: int) -> Number:
+    """The number of the cell of a row, from those of its group and its part."""
+
+    def cell(row: Sequence[Any]) -> int:
+        own, place = number(row), part(row)
+        return place * size + own if own >= 0 and place >= 0 else NONE
+
+    return cell
+
+
+def _weighing(weight: Weight, place: int, read: Read) -> Weigh:
+    """The function from a row to the units of its weight."""
+
+    def units(row: Sequence[Any]) -> int | None:
+        plain = _plain(read, row[place])
+        return None if plain is None else weight.units_of(plain)
+
+    return units
+
+
+def _meeting(filtered: Condition, numbering: Callable[[Asked], Number]) -> Truth:
     """The function from a row to whether it meets a condition; ``None`` if that is unknown."""
-    places = {name: place for place, name in enumerate(columns)}
 
     def testing(test: Test) -> Truth:
-        column, place = columns[test.column], places[test.column]
-        assert column.held is not None
-        number = _numbering(test, column, tested(test, column.held, column.name))
+        number = numbering(test)
 
         def truth(row: Sequence[Any]) -> bool | None:
-            found = number(row[place])
+            found = number(row)
             if isinstance(test, Missing):
                 return found == UNKNOWN
             return None if found == UNKNOWN else found != NONE
@@ -362,33 +394,37 @@ def _recording(
     number_of: Number,
     meets: Truth | None,
     whose: tuple[int, Read] | None,
+    weigh: Weigh | None,
     work: Work[Any],
     missing: int | None,
 ) -> Callable[[Sequence[Any] | None], Row | None]:
     """The function from a row to what is kept of it; ``None`` if it does not count.
 
-    Only who looks at a table needs its values, and the rows that do not count.
+    Only who looks at a table needs its values, and the rows that do not count. ``missing`` is the
+    number of a row that has no value in any column, if it counts.
     """
     looking = work is looked
 
     def record(row: Sequence[Any] | None) -> Row | None:
         if row is None:  # it has no value in any column
-            alone = meets is None and whose is None
-            rested = b"%d" % missing if alone and missing is not None else None
+            rested = None if missing is None else b"%d" % missing
             kept = looking or rested is not None
             return Row(rested, None, None, None if meets else b"1") if kept else None
         left_out = meets is not None and meets(row) is not True
         if left_out:
             return Row(None, None, None, None) if looking else None
-        number = number_of(row[0])
+        number = number_of(row)
         person = None if whose is None else _identity(_plain(whose[1], row[whose[0]]))
+        units = 1 if weigh is None else weigh(row)
         if looking:
             shown = None if row[0] is None else str(row[0]).encode("utf-8", "replace")
-        elif number < 0 or (whose is not None and person is None):
+        elif number < 0 or units is None or (whose is not None and person is None):
             return None
         else:
             shown = None
-        return Row(None if number < 0 else b"%d" % number, shown, person)
+        return Row(
+            None if number < 0 else b"%d" % number, shown, person, b"1", b"%d" % (units or 0)
+        )
 
     return record
 
@@ -411,7 +447,7 @@ def _keep(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row]) -> None:
         with closing(TextStream(Row._fields, partial(iter, [batch]))) as stream:
             connection.register(_BATCHED, stream)
             connection.execute(
-                f"INSERT INTO {_KEPT} SELECT CAST(number AS INTEGER), shown, person, meets "  # noqa: S608
-                f"FROM {_BATCHED}"
+                f"INSERT INTO {_KEPT} SELECT CAST(number AS INTEGER), shown, person, meets, "  # noqa: S608
+                f"CAST(units AS INTEGER) FROM {_BATCHED}"
             )
             connection.unregister(_BATCHED)

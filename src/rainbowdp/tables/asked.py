@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from rainbowdp.questions import Between, Equals, Group, Question
+from rainbowdp.questions import Between, Equals, Group
+from rainbowdp.questions.base import Counted
 from rainbowdp.questions.conditions import Condition, Sort, columns
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import FIELDS, ROUNDED, undone
@@ -30,17 +32,33 @@ class Asked(Protocol):
         """The groups."""
 
 
-def condition(question: Question) -> Condition | None:
+def condition(question: Counted) -> Condition | None:
     """The condition that a record must meet to be counted, if there is one."""
     return condition_of(question.where)
 
 
-def wanted(question: Question) -> list[str]:
+def wanted(question: Counted) -> list[str]:
     """The columns that a question needs, each once; none without a column to count."""
     filtered = condition(question)
     looked_at = () if filtered is None else columns(filtered)
-    named = (question.column, question.person, *looked_at)
+    by, weight = question.by, question.weight
+    beside = (None if by is None else by.column, None if weight is None else weight.column)
+    named = (question.column, question.person, *beside, *looked_at)
     return list(dict.fromkeys(name for name in named if name is not None))
+
+
+def cells(question: Counted) -> int:
+    """How many numbers are counted: one for each group, in each part that is counted apart."""
+    return len(question.groups) * (1 if question.by is None else len(question.by.groups))
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The column of weights: any numbers."""
+
+    column: str
+    apply: None = None
+    groups: tuple[Group, ...] = (("a weight", Between(0, None)),)
 
 
 class Rest(NamedTuple):
@@ -50,7 +68,7 @@ class Rest(NamedTuple):
     missing: int | None = None
 
 
-def rest_of(question: Question) -> Rest:
+def rest_of(question: Counted) -> Rest:
     """Where records are counted that have another value than the listed ones, or none."""
     numbers = {type(rule): number for number, (_, rule) in enumerate(question.groups)}
     return Rest(numbers.get(OtherValue), numbers.get(NoValue))

@@ -16,8 +16,8 @@ from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
 from rainbowdp.questions.groups import NoValue, OtherValue
 from rainbowdp.tables.asked import Asked
-from rainbowdp.tables.fields import FIRST_DAY, HOURS, LAST_DAY, applied, dated, fields, ticks_a_day
-from rainbowdp.tables.filters import tested
+from rainbowdp.tables.fields import FIRST_DAY, HOURS, LAST_DAY, dated, fields, ticks_a_day
+from rainbowdp.tables.filters import looked_for
 from rainbowdp.tables.held import (
     DAILY,
     TEXT,
@@ -31,7 +31,7 @@ from rainbowdp.tables.held import (
     integers,
 )
 from rainbowdp.tables.objects import UNKNOWN, numbers_of
-from rainbowdp.tables.values import Matches, matches, not_countable
+from rainbowdp.tables.values import Matches, not_countable
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -56,29 +56,23 @@ _SPARK_TICKS = {
 def comparable(frame: Frame, asked: Asked, name: str = "value") -> tuple[Matches, Frame]:
     """What to look for in the column ``name``, and the frame with it made comparable.
 
-    Of a column of the type of no values nothing is to be looked for. In pandas the name is
-    ``value``. What is no value to a test is null, or NaN.
+    Of a column of the type of no values nothing is to be looked for. What is no value to a test is
+    null, or NaN.
     """
     made = None
     if frame.implementation.is_pandas_like():
-        dtype: Any = frame.to_native()["value"].dtype
-        found = _pandas_numbers(frame, dtype, asked)
+        dtype: Any = frame.to_native()[name].dtype
+        found = _pandas_numbers(frame, dtype, asked, name)
         if found is not None:
             return found
-        made = _pandas(frame, dtype, asked)
+        made = _pandas(frame, dtype, asked, name)
     if made is None:
         dtype = frame.collect_schema()[name]
         if _is_null_type(frame, name):
             return {}, frame
         made = _held(frame, dtype, asked, name)
     held, frame = made
-    return _found(asked, held, dtype), _applied(frame, held, asked, name)
-
-
-def _found(asked: Asked, held: Held, dtype: object) -> Matches:
-    if isinstance(asked, OneOf | Below | Missing):
-        return tested(asked, held, dtype)
-    return matches(asked, applied(asked, held, dtype), dtype)
+    return looked_for(asked, held, dtype), _applied(frame, held, asked, name)
 
 
 def _applied(frame: Frame, held: Held, asked: Asked, name: str) -> Frame:
@@ -89,7 +83,7 @@ def _applied(frame: Frame, held: Held, asked: Asked, name: str) -> Frame:
     if function not in FIELDS or not isinstance(held, Ticks):
         return frame
     if frame.implementation.is_pandas_like():
-        return _with(frame, fields(function, _whole(_series(frame)), held))
+        return _with(frame, name, fields(function, _whole(_series(frame, name)), held))
     if frame.implementation.is_spark_like():
         return _in_spark(frame, _spark_field(function, ticks_a_day(held)), name)
     return frame.with_columns(_field(function, held, name).alias(name))
@@ -118,7 +112,9 @@ def _spark_field(function: str, a_day: int) -> str:
 
 def _lowered(frame: Frame, name: str) -> Frame:
     if frame.implementation.is_pandas_like():
-        return _with(frame, _series(frame).str.translate(str.maketrans(CAPITALS, SMALL)))
+        return _with(
+            frame, name, _series(frame, name).str.translate(str.maketrans(CAPITALS, SMALL))
+        )
     if frame.implementation.is_spark_like():
         return _in_spark(frame, f"translate(`{{0}}`, '{CAPITALS}', '{SMALL}')", name)
     import polars as pl
@@ -200,26 +196,28 @@ def _is_null_type(frame: Frame, name: str) -> bool:
     return str(native.collect_schema()[name]) == "Null"
 
 
-def _pandas_numbers(frame: Frame, dtype: Any, asked: Asked) -> tuple[Matches, Frame] | None:
+def _pandas_numbers(
+    frame: Frame, dtype: Any, asked: Asked, name: str
+) -> tuple[Matches, Frame] | None:
     """The numbers of the groups of objects and categories, which are read value by value."""
     import pandas as pd
 
     objects = isinstance(dtype, np.dtype) and dtype.kind == "O"
     if objects:
-        numbers = numbers_of(_series(frame).to_numpy(), asked)
+        numbers = numbers_of(_series(frame, name).to_numpy(), asked)
     elif isinstance(dtype, pd.CategoricalDtype):
         comparable(_frame(pd.DataFrame({"value": dtype.categories[:0]})), asked)  # or raise
         each = [*numbers_of(dtype.categories.to_numpy(), asked), UNKNOWN]
-        numbers = np.array(each, dtype=np.int64)[_series(frame).cat.codes.to_numpy()]
+        numbers = np.array(each, dtype=np.int64)[_series(frame, name).cat.codes.to_numpy()]
     elif isinstance(dtype, pd.ArrowDtype) and _is_dictionary(dtype):
-        plain = _series(frame).astype(pd.ArrowDtype(dtype.pyarrow_dtype.value_type))
-        return comparable(_with(frame, plain), asked)
+        plain = _series(frame, name).astype(pd.ArrowDtype(dtype.pyarrow_dtype.value_type))
+        return comparable(_with(frame, name, plain), asked, name)
     else:
         return None
     groups: Matches = {number: number for number in range(len(asked.groups))}
     if _tells_missing(asked):
-        return groups, _with(frame, pd.arrays.IntegerArray(numbers, numbers == UNKNOWN))
-    return groups, _with(frame, numbers)
+        return groups, _with(frame, name, pd.arrays.IntegerArray(numbers, numbers == UNKNOWN))
+    return groups, _with(frame, name, numbers)
 
 
 def _tells_missing(asked: Asked) -> bool:
@@ -234,22 +232,22 @@ def _is_dictionary(dtype: Any) -> bool:
     return bool(pa.types.is_dictionary(dtype.pyarrow_dtype))
 
 
-def _pandas(frame: Frame, dtype: Any, asked: Asked) -> tuple[Held, Frame] | None:
+def _pandas(frame: Frame, dtype: Any, asked: Asked, name: str) -> tuple[Held, Frame] | None:
     """Times of types of pandas that Narwhals does not know, or not exactly; else ``None``."""
     import pandas as pd
 
     if isinstance(dtype, pd.ArrowDtype):
-        return _arrow(frame, dtype.pyarrow_dtype)
+        return _arrow(frame, dtype.pyarrow_dtype, name)
     if isinstance(dtype, np.dtype | pd.DatetimeTZDtype) and dtype.kind == "M":
         held = _ticks(np.datetime_data(dtype.base)[0], getattr(dtype, "tz", None))
-        ticks = _series(frame).array.asi8
+        ticks = _series(frame, name).array.asi8
         if _tells_missing(asked):
             ticks = pd.arrays.IntegerArray(ticks, ticks == _NOT_A_TIME)
-        return held, _with(frame, ticks)
+        return held, _with(frame, name, ticks)
     return None
 
 
-def _arrow(frame: Frame, arrow: Any) -> tuple[Held, Frame] | None:
+def _arrow(frame: Frame, arrow: Any, name: str) -> tuple[Held, Frame] | None:
     """The same for Arrow's types in pandas."""
     import pandas as pd
     import pyarrow as pa
@@ -262,7 +260,7 @@ def _arrow(frame: Frame, arrow: Any) -> tuple[Held, Frame] | None:
         held, whole = _ticks(arrow.unit, arrow.tz), pa.int64()
     else:
         return None
-    return held, _with(frame, _series(frame).astype(pd.ArrowDtype(whole)))
+    return held, _with(frame, name, _series(frame, name).astype(pd.ArrowDtype(whole)))
 
 
 def _whole(ticks: Any) -> NDArray[np.int64]:
@@ -273,13 +271,13 @@ def _whole(ticks: Any) -> NDArray[np.int64]:
     return found
 
 
-def _series(frame: Frame) -> Any:
-    return frame.collect().to_pandas()["value"]
+def _series(frame: Frame, name: str) -> Any:
+    return frame.collect().to_pandas()[name]
 
 
-def _with(frame: Frame, values: Any) -> Frame:
-    """The frame with other values in its column."""
-    return _frame(frame.collect().to_pandas().assign(value=values))
+def _with(frame: Frame, name: str, values: Any) -> Frame:
+    """The frame with other values in a column."""
+    return _frame(frame.collect().to_pandas().assign(**{name: values}))
 
 
 def _frame(native: Any) -> Frame:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Question
+from rainbowdp.questions.base import Counted
 from rainbowdp.tables import any_database, duck_file, postgres, sqlite
 from rainbowdp.tables.named import NamedTable
 from rainbowdp.tables.prepared import Found, Work
@@ -59,7 +59,7 @@ class SQLTable:
     schema: str | None = None
 
 
-def in_database(source: SQLTable, question: Question, work: Work[Found]) -> Found:
+def in_database(source: SQLTable, question: Counted, work: Work[Found]) -> Found:
     """Do the work in a table of a database."""
     url = _address(source.url)
     kind = url.drivername.partition("+")[0]

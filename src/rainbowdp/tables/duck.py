@@ -13,19 +13,20 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Question
-from rainbowdp.questions.conditions import Sort, Test
+from rainbowdp.questions.base import Counted
+from rainbowdp.questions.conditions import Sort
 from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
 from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
+from rainbowdp.questions.weights import Weight
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.asked import Asked, Rest, condition, rest_of, sort, wanted
+from rainbowdp.tables.asked import Asked, Rest, Weighed, condition, rest_of, sort, wanted
 from rainbowdp.tables.fields import DAY_IN_MICROSECONDS, FIRST_DAY, LAST_DAY, applied
-from rainbowdp.tables.filters import Compared, in_sql, tested
+from rainbowdp.tables.filters import in_sql, looked_for
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Fixed, Held, Real, Times, integers
 from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.people import no_identity
 from rainbowdp.tables.prepared import Found, Prepared, Work
-from rainbowdp.tables.query import Dialect, Source
+from rainbowdp.tables.query import Compared, Dialect, Source, in_units
 from rainbowdp.tables.values import Matches, check_columns, matches, not_countable, spelled
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ DIALECT = Dialect(  # the outer hash mixes what the inner one joins by an exclus
 _IDENTITIES = ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID", "BLOB")
 
 
-def in_relation(relation: duckdb.DuckDBPyRelation, question: Question, work: Work[Found]) -> Found:
+def in_relation(relation: duckdb.DuckDBPyRelation, question: Counted, work: Work[Found]) -> Found:
     """Do the work in a relation, on its own connection."""
     check_names(question, relation.columns)
     types = dict(zip(relation.columns, map(str, relation.types), strict=True))
@@ -77,7 +78,7 @@ def in_relation(relation: duckdb.DuckDBPyRelation, question: Question, work: Wor
     return in_duckdb(_VIEW, types, question, run, work, collated=True)
 
 
-def in_arrow(table: Any, question: Question, work: Work[Found]) -> Found:
+def in_arrow(table: Any, question: Counted, work: Work[Found]) -> Found:
     """Do the work in a PyArrow table, where it is in memory, or a dataset, where its files are."""
     names = table.schema.names
     check_columns(question, names)
@@ -93,7 +94,7 @@ def in_arrow(table: Any, question: Question, work: Work[Found]) -> Found:
         return in_duckdb(_VIEW, types, question, plainly(connection), work)
 
 
-def check_names(question: Question, names: Sequence[str]) -> None:
+def check_names(question: Counted, names: Sequence[str]) -> None:
     """Raise unless DuckDB finds the question's columns under their own names.
 
     It does not tell capitals apart, and renames all but the first of several columns of one
@@ -131,7 +132,7 @@ def _in_microseconds(table: Any, column: str) -> Any:
 def in_duckdb(
     table: str,
     types: Mapping[str, str],
-    question: Question,
+    question: Counted,
     run: Run,
     work: Work[Found],
     *,
@@ -157,6 +158,10 @@ def in_duckdb(
     rest = rest_of(question)
     may_be_nan = read is not None and isinstance(read.held, Real) and (not ours or rest != Rest())
     spelled_out = spelling is not None and read is not None and isinstance(read.held, Real)
+
+    def compared(asked: Asked) -> Compared:
+        return _compared(asked, types[str(asked.column)], spelling, ours, collated)
+
     source = Source(
         table,
         column if read is None else read.sql.format(column),
@@ -164,10 +169,11 @@ def in_duckdb(
         _NUMBER if may_be_nan else None,
         person,
         None if read is None else read.type_,
-        in_sql(
-            condition(question),
-            lambda test: _compared(test, types[test.column], spelling, ours, collated),
-        ),
+        in_sql(condition(question), compared),
+        None if question.by is None else compared(question.by),
+        len(question.groups),
+        None if question.weight is None else _units(question.weight, types, spelling),
+        1 if question.weight is None else question.weight.units,
     )
     found: Matches = {}
     if read is not None:
@@ -186,14 +192,27 @@ def in_duckdb(
     )
 
 
+def _units(weight: Weight, types: Mapping[str, str], spelling: Spelling | None) -> str:
+    """The weight of a row in whole units; NaN, which is larger than any number here, is none."""
+    asked, declared = Weighed(weight.column), types[weight.column]
+    read = _reading(asked, declared, spelling)
+    if read is None:
+        return "CAST(NULL AS BIGINT)"
+    looked_for(asked, read.held, declared if spelling is None else "text file")  # or raise
+    value = f"CAST({read.sql.format(quoted(weight.column, chr(34)))} AS DOUBLE)"
+    limit = _literal("DOUBLE", float(weight.limit))
+    units = in_units(value, weight, "CAST(floor({0}) AS BIGINT)", limit)
+    return f"CASE WHEN {_NUMBER.format(value)} THEN {units} END"
+
+
 def _compared(
-    test: Test, declared: str, spelling: Spelling | None, ours: bool, collated: bool
+    asked: Asked, declared: str, spelling: Spelling | None, ours: bool, collated: bool
 ) -> Compared:
-    """What a test looks at; NaN, which is larger than any number here, is no value."""
-    column, read = quoted(test.column, '"'), _reading(test, declared, spelling)
+    """What a column is compared with; NaN, which is larger than any number here, is no value."""
+    column, read = quoted(str(asked.column), '"'), _reading(asked, declared, spelling)
     if read is None:
         return Compared("CAST(NULL AS VARCHAR)", None, {})
-    found = tested(test, read.held, declared if spelling is None else "text file")
+    found = looked_for(asked, read.held, declared if spelling is None else "text file")
     value = read.sql.format(column)
     if isinstance(read.held, Real):
         largest = f"{{0}} <= {_literal('DOUBLE', math.inf)}"
@@ -323,7 +342,8 @@ def _literal(type_: str | None, value: Any) -> str:
 def _has_few(source: Source, run: Run) -> bool:
     """Whether the first rows do not each have a value of their own."""
     first = f"{source.rows(_literal)} LIMIT {_LOOKED_AT}"
-    ((different,),) = run(f"SELECT count(DISTINCT value) FROM ({first}) AS first")  # noqa: S608
+    keys = "value" if source.part is None else "(value, part)"
+    ((different,),) = run(f"SELECT count(DISTINCT {keys}) FROM ({first}) AS first")  # noqa: S608
     return bool(different <= _FEW)
 
 

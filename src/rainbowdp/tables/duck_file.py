@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Question
+from rainbowdp.questions.base import Counted
 from rainbowdp.tables.duck import check_names, in_duckdb, plainly
 from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.named import NamedTable, shielded
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
 
-def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+def work_there(url: sa.URL, table: NamedTable, question: Counted, work: Work[Found]) -> Found:
     """Do the work in a table or view of the file."""
     import duckdb
 
@@ -47,7 +47,7 @@ def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Fo
 def _work(
     connection: duckdb.DuckDBPyConnection,
     table: NamedTable,
-    question: Question,
+    question: Counted,
     file: str,
     work: Work[Found],
 ) -> Found:

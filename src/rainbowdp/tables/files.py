@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Question
+from rainbowdp.questions.base import Counted
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.arrow_stream import TextStream
 from rainbowdp.tables.duck import Run, check_names, in_duckdb, plainly, watched
 from rainbowdp.tables.locked import locked_connection, private_folder
 from rainbowdp.tables.paths import PARQUET, STANDARD_INPUT, named_files, one_format
-from rainbowdp.tables.prepared import Found, Work, counted
+from rainbowdp.tables.prepared import Found, Prepared, Work, counted
 from rainbowdp.tables.text_files import TextFile
 from rainbowdp.tables.text_reader import LINES, Sizes, TextReader
+from rainbowdp.tables.values import named
 
 Progress: TypeAlias = Callable[[float], None]
 
@@ -43,7 +44,7 @@ def must_exist(table: object) -> None:
 
 def in_files(
     source: str | Path | TextFile | ParquetFile,
-    question: Question,
+    question: Counted,
     work: Work[Found],
     progress: Progress | None = None,
     sizes: Sizes = Sizes(),  # noqa: B008  frozen
@@ -66,13 +67,17 @@ def in_files(
 
 def count_files(
     source: str | Path | TextFile | ParquetFile,
-    question: Question,
+    question: Counted,
     progress: Progress | None = None,
     sizes: Sizes = Sizes(),  # noqa: B008  frozen
     key: int | None = None,
 ) -> dict[str, int]:
     """Counts for one file, or all files of a glob taken as one table."""
-    return in_files(source, question, lambda prepared: counted(prepared, key), progress, sizes)
+
+    def work(prepared: Prepared) -> list[int]:
+        return counted(prepared, key)
+
+    return named(question, in_files(source, question, work, progress, sizes))
 
 
 def _kept(stream: BinaryIO, file: Path) -> Path:
@@ -94,7 +99,7 @@ def _piped(pipe: Path, folder: Path) -> Path:
 def _in_parquet(
     source: ParquetFile,
     files: Sequence[Path],
-    question: Question,
+    question: Counted,
     work: Work[Found],
     progress: Progress | None,
     folder: Path,
@@ -144,7 +149,7 @@ def _parquet_names(pattern: str, look: Run) -> list[str]:
 def _in_texts(
     source: TextFile,
     files: Sequence[Path],
-    question: Question,
+    question: Counted,
     work: Work[Found],
     progress: Progress | None,
     folder: Path,

@@ -9,17 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions.conditions import Condition, Missing, Sort, Test, folded, tests
+from rainbowdp.questions.conditions import (
+    Below,
+    Condition,
+    Missing,
+    OneOf,
+    Sort,
+    Test,
+    folded,
+    tests,
+)
 from rainbowdp.questions.ends import Kind
+from rainbowdp.tables.asked import Asked
 from rainbowdp.tables.fields import applied
 from rainbowdp.tables.held import TEXT, TRUTHS, Held, Range
-from rainbowdp.tables.query import Write
-from rainbowdp.tables.values import Matches, match_each
+from rainbowdp.tables.query import Compared, Write
+from rainbowdp.tables.values import Matches, match_each, matches
 
 Told: TypeAlias = Callable[[bool], str]  # what is true exactly where a condition has a truth
 
@@ -30,18 +39,11 @@ _MEASURED = {
 }
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A column that a test looks at: its value in SQL, null if a record has none.
-
-    ``cast`` is the type of values to compare with, and ``found`` those for which the test is true.
-    ``number`` tells numbers from NaN, where the column may hold it.
-    """
-
-    value: str
-    cast: str | None
-    found: Matches
-    number: str | None = None
+def looked_for(asked: Asked, held: Held, type_: object) -> Matches:
+    """What is looked for in a column that holds such values before a function."""
+    if isinstance(asked, OneOf | Below | Missing):
+        return tested(asked, held, type_)
+    return matches(asked, applied(asked, held, type_), type_)
 
 
 def tested(test: Test, held: Held, type_: object) -> Matches:

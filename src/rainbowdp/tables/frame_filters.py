@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rainbowdp.questions import Question
+from rainbowdp.questions.base import Counted
 from rainbowdp.questions.conditions import Condition, Missing, Test, folded, tests
 from rainbowdp.tables.asked import condition
 from rainbowdp.tables.columns import comparable
@@ -32,7 +32,7 @@ class _Masks(NamedTuple):
     false: Any
 
 
-def met(frame: Frame, question: Question, columns: dict[str, nw.Expr]) -> Frame:
+def met(frame: Frame, question: Counted, columns: dict[str, nw.Expr]) -> Frame:
     """Some columns of the rows that meet the condition of a question, under names of ours."""
     filtered = condition(question)
     if filtered is None:

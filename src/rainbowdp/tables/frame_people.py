@@ -16,7 +16,7 @@ from rainbowdp.errors import UnreadableTable
 from rainbowdp.tables import sampling
 from rainbowdp.tables.identities import Words, hashed, spelled
 from rainbowdp.tables.people import People, no_identity
-from rainbowdp.tables.query import Dialect, kept
+from rainbowdp.tables.query import Dialect, kept, unweighed
 from rainbowdp.tables.sampling import Identify, Integers
 
 if TYPE_CHECKING:
@@ -38,8 +38,13 @@ class Identified(Protocol):
     def frame(self) -> nw.LazyFrame[Any]:
         """The frame."""
 
-    def kept(self, groups: nw.LazyFrame[Any], people: People) -> Iterable[Sequence[Any]]:
-        """Number and count of each group, from the records of each person and number."""
+    def kept(
+        self, groups: nw.LazyFrame[Any], people: People, most: int | None
+    ) -> Iterable[Sequence[Any]]:
+        """Number and count of each group, from the records of each person and number.
+
+        Where rows weigh up to ``most`` units, which are part of the number, their sums.
+        """
 
 
 def identified(frame: nw.LazyFrame[Any], name: str) -> Identified:
@@ -91,7 +96,9 @@ class _Pandas:
     frame: nw.LazyFrame[Any]
     values: Sequence[Any] | NDArray[Any]  # of the people by their numbers
 
-    def kept(self, groups: nw.LazyFrame[Any], people: People) -> Iterable[Sequence[Any]]:
+    def kept(
+        self, groups: nw.LazyFrame[Any], people: People, most: int | None
+    ) -> Iterable[Sequence[Any]]:
         values = self.values
 
         def identify(numbers: Integers) -> Words:
@@ -99,14 +106,16 @@ class _Pandas:
                 return hashed(values[numbers], people.key)
             return hashed([values[number] for number in numbers], people.key)
 
-        return _in_numpy(groups.collect(), people, identify)
+        return _in_numpy(groups.collect(), people, identify, most)
 
 
 @dataclass(frozen=True)
 class _Polars:
     frame: nw.LazyFrame[Any]
 
-    def kept(self, groups: nw.LazyFrame[Any], people: People) -> Iterable[Sequence[Any]]:
+    def kept(
+        self, groups: nw.LazyFrame[Any], people: People, most: int | None
+    ) -> Iterable[Sequence[Any]]:
         import narwhals as nw
 
         counted = groups.collect()
@@ -119,27 +128,36 @@ class _Polars:
             return hashed(some.to_numpy() if whole else some.to_list(), people.key)
 
         counted = counted.join(different, on="person")
-        return _in_numpy(counted.select("number", "records", person="place"), people, identify)
+        numbers = counted.select("number", "records", person="place")
+        return _in_numpy(numbers, people, identify, most)
 
 
 @dataclass(frozen=True)
 class _Spark:
     frame: nw.LazyFrame[Any]
 
-    def kept(self, groups: nw.LazyFrame[Any], people: People) -> Iterable[Sequence[Any]]:
+    def kept(
+        self, groups: nw.LazyFrame[Any], people: People, most: int | None
+    ) -> Iterable[Sequence[Any]]:
         native = groups.select("person", "number", "records").to_native()
         sql = kept("SELECT person, number, records FROM {counted}", people, SPARK)
+        if most is not None:
+            sql = unweighed(sql, most, SPARK)
         rows: Iterable[Sequence[Any]] = native.sparkSession.sql(sql, counted=native).collect()
         return rows
 
 
 def _in_numpy(
-    counted: nw.DataFrame[Any], people: People, identify: Identify
+    counted: nw.DataFrame[Any], people: People, identify: Identify, most: int | None
 ) -> Iterable[Sequence[Any]]:
     """Number and count of each group, where people have numbers."""
     names = ("person", "number", "records")
     person, number, records = (counted[name].to_numpy().astype(np.int64) for name in names)
-    return list(enumerate(sampling.kept(person, number, records, people, identify)))
+    found, total = sampling.kept(person, number, records, people, identify)
+    if most is not None:
+        units = found % (most + 1)
+        found, total = sampling.summed(found - units, total * units)
+    return list(zip(found.tolist(), total.tolist(), strict=True))
 
 
 def _in_pandas(frame: nw.LazyFrame[Any], name: str) -> _Pandas:

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Question
+from rainbowdp.questions.base import Counted
 from rainbowdp.tables.asked import Rest, rest_of, wanted
 from rainbowdp.tables.columns import comparable
 from rainbowdp.tables.frame_filters import known, met
 from rainbowdp.tables.frame_people import identified
+from rainbowdp.tables.frame_weights import weighed
 from rainbowdp.tables.held import Range
 from rainbowdp.tables.looking import MOST_VALUES, Look, made
 from rainbowdp.tables.people import People
@@ -26,16 +27,16 @@ if TYPE_CHECKING:
 
 
 def count_frame(
-    native: Any, question: Question, key: int | None = None, *, weight: str | None = None
-) -> dict[str, int]:
+    native: Any, question: Counted, key: int | None = None, *, standing: str | None = None
+) -> list[int]:
     """Counts for a data frame of a library that Narwhals knows.
 
-    A column ``weight`` says for how many records a row stands.
+    A column ``standing`` says for how many records a row stands.
     """
-    return _count(_frame(native, question), question, key, weight)
+    return _count(_frame(native, question), question, key, standing)
 
 
-def look_at_frame(native: Any, question: Question) -> Look:
+def look_at_frame(native: Any, question: Counted) -> Look:
     """Look at a data frame of a library that Narwhals knows."""
     import narwhals as nw
 
@@ -71,11 +72,15 @@ def look_at_frame(native: Any, question: Question) -> Look:
     )
 
 
-def _columns(question: Question) -> dict[str, nw.Expr]:
-    """The question's columns, as ``value`` and ``person``."""
+def _columns(question: Counted) -> dict[str, nw.Expr]:
+    """The question's columns, by the names that they have here."""
     import narwhals as nw
 
     columns = {"value": nw.col(str(question.column))}
+    if question.by is not None:
+        columns["part"] = nw.col(str(question.by.column))
+    if question.weight is not None:
+        columns["units"] = nw.col(question.weight.column)
     if question.person is not None:
         columns["person"] = nw.col(question.person)
     return columns
@@ -104,7 +109,7 @@ def _text(value: object) -> str | None:
         return f"a {type(value).__name__}"
 
 
-def _numbered(frame: nw.LazyFrame[Any], question: Question) -> tuple[bool, nw.LazyFrame[Any]]:
+def _numbered(frame: nw.LazyFrame[Any], question: Counted) -> tuple[bool, nw.LazyFrame[Any]]:
     """Whether anything can match, and the frame with the number of each row's group."""
     import narwhals as nw
 
@@ -114,7 +119,7 @@ def _numbered(frame: nw.LazyFrame[Any], question: Question) -> tuple[bool, nw.La
     return True, frame.with_columns(number=_number(frame, found, rest_of(question)))
 
 
-def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
+def _frame(native: Any, question: Counted) -> nw.LazyFrame[Any]:
     """The data frame, which has the question's columns."""
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
@@ -139,38 +144,67 @@ def _frame(native: Any, question: Question) -> nw.LazyFrame[Any]:
 
 
 def _count(
-    frame: nw.LazyFrame[Any], question: Question, key: int | None, weight: str | None
-) -> dict[str, int]:
+    frame: nw.LazyFrame[Any], question: Counted, key: int | None, standing: str | None
+) -> list[int]:
     """Counts for a lazy frame that has the question's columns."""
     import narwhals as nw
 
-    columns = _columns(question)
-    if weight is not None:
-        columns["weight"] = nw.col(weight)
+    columns, weight = _columns(question), question.weight
+    if standing is not None:
+        columns["units"] = nw.col(standing)
     frame = met(frame, question, columns)
+    if weight is not None:
+        frame = weighed(frame, weight)
     who = None if question.person is None else identified(frame, question.person)
     found, frame = comparable(frame if who is None else who.frame, question)
+    parts: Matches | None = None
+    if question.by is not None:
+        parts, frame = comparable(frame, question.by, "part")
     rest = rest_of(question)
-    if not found and rest.missing is None:
+    if (not found and rest.missing is None) or parts == {}:
         return numbered(question, [])
-    value, person = nw.col("value"), [name for name in columns if name == "person"]
-    records = nw.len() if weight is None else nw.col("weight").sum()
+    beside: list[str] = [name for name in ("part", "person") if name in columns]
+    summed = "units" in columns and who is None
+    if weight is not None and who is not None:  # rows of a person that weigh alike are alike
+        beside.append("units")
+    records = nw.col("units").sum() if summed else nw.len()
+    number, zeros = nw.col("number"), False
+    if isinstance(parts, dict):
+        frame = frame.filter(nw.col("part").is_in(_with_zeros(parts)))
+        zeros = _has_zero(parts)
     if isinstance(found, dict) and rest == Rest():
-        zeros = [-0.0] if any(known == 0.0 and isinstance(known, float) for known in found) else []
-        frame = frame.filter(value.is_in([*found, *zeros]))
-        frame = frame.group_by("value", *person).agg(records=records)
-        frame = frame.select(*person, "records", number=_listed(value, found))
-        if person and zeros:  # zeros of two signs are one value
-            frame = frame.group_by("number", *person).agg(records=nw.col("records").sum())
+        frame = frame.filter(nw.col("value").is_in(_with_zeros(found)))
+        frame = frame.group_by("value", *beside).agg(records=records)
+        number, zeros = _listed(nw.col("value"), found), zeros or _has_zero(found)
     else:
         others = [name for name in columns if name != "value"]
         frame = frame.select(*others, number=_number(frame, found, rest))
-        frame = frame.filter(~nw.col("number").is_null())
-        frame = frame.group_by("number", *person).agg(records=records)
+        frame = frame.filter(~number.is_null())
+        frame = frame.group_by("number", *beside).agg(records=records)
+    if isinstance(parts, dict):
+        place = _listed(nw.col("part"), parts).cast(nw.Int64())
+        number = place * len(question.groups) + number
+    if weight is not None and who is not None:
+        number = number.cast(nw.Int64()) * (weight.units + 1) + nw.col("units")
+    person = [name for name in beside if name == "person"]
+    frame = frame.select(*person, "records", number=number)
+    if person and zeros:  # zeros of two signs are one value
+        frame = frame.group_by("number", *person).agg(records=nw.col("records").sum())
     if who is not None:
-        return numbered(question, who.kept(frame, People.of(question, key)))
+        most = None if weight is None else weight.units
+        rows = who.kept(frame, People.of(question, key), most)
+        return numbered(question, rows, 1 if most is None else most + 1)
     total = frame.group_by("number").agg(records=nw.col("records").sum())
     return numbered(question, _rows(total.select("number", "records")))
+
+
+def _with_zeros(found: Mapping[Any, int]) -> list[Any]:
+    """The listed values, and of zero both signs."""
+    return [*found, -0.0] if _has_zero(found) else list(found)
+
+
+def _has_zero(found: Mapping[Any, int]) -> bool:
+    return any(value == 0.0 and isinstance(value, float) for value in found)
 
 
 def _rows(frame: nw.LazyFrame[Any]) -> Sequence[Sequence[Any]]:

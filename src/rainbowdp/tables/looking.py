@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from rainbowdp.questions import Between, Equals, Question
+from rainbowdp.questions import Between, Equals
+from rainbowdp.questions.base import Counted
 from rainbowdp.questions.ends import Kind, moment
 from rainbowdp.questions.functions import FIELDS
 from rainbowdp.tables.asked import rules
@@ -141,7 +142,7 @@ def looked(prepared: Prepared) -> Look:
 
 
 def made(
-    question: Question,
+    question: Counted,
     declared: object,
     *,
     rows: int,
@@ -178,7 +179,7 @@ def made(
     )
 
 
-def reason(question: Question, text: str) -> str:
+def reason(question: Counted, text: str) -> str:
     """Why a value that matches no group does not.
 
     >>> from rainbowdp.questions import Winner

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rainbowdp.questions.conditions import Below, OneOf, Sort
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import FIELDS, LETTERS, ROUNDED, lowered
+from rainbowdp.questions.weights import Weight
 from rainbowdp.tables.asked import Asked
 from rainbowdp.tables.fields import HELD, field
 from rainbowdp.tables.held import DECIMALS, TEXT, TICKS, TRUTHS, Held, Real, Ticks, Whole
@@ -81,10 +82,7 @@ def numbering(asked: Asked) -> Callable[[object], int]:
 
     def number(value: object) -> int:
         try:
-            kind = type(value)
-            read = _READ.get(kind)
-            if read is None:
-                read = next((_READ[base] for base in kind.__mro__ if base in _READ), None)
+            read = _reader(type(value))
             if read is None:
                 return UNKNOWN
             name, plain = read(value)
@@ -93,6 +91,30 @@ def numbering(asked: Asked) -> Callable[[object], int]:
             return UNKNOWN
 
     return number
+
+
+def weights_of(values: Iterable[object], weight: Weight) -> NDArray[np.int64]:
+    """The units of each value, ``UNKNOWN`` of what is no number; no value raises."""
+
+    def units(value: object) -> int:
+        try:
+            read = _reader(type(value))
+            if read is None:
+                return UNKNOWN
+            name, plain = read(value)
+            found = weight.units_of(plain) if name in _NUMBERS else None
+            return UNKNOWN if found is None else found
+        except Exception:  # whatever it is, it is one value that is not counted
+            return UNKNOWN
+
+    return np.fromiter(map(units, values), dtype=np.int64)
+
+
+def _reader(kind: type) -> Read | None:
+    """How a value of a type is read, or one of what it is derived from."""
+    if kind in _READ:
+        return _READ[kind]
+    return next((_READ[base] for base in kind.__mro__ if base in _READ), None)
 
 
 def _kinds(asked: Asked) -> Iterable[str]:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import PersonRule, Quantile, Question
+from rainbowdp.questions import PersonRule, Quantile
+from rainbowdp.questions.base import Counted
 
 Rule: TypeAlias = Literal["sample", "most frequent", "median"]
 
@@ -34,7 +35,7 @@ class People:
     key: int
 
     @classmethod
-    def of(cls, question: Question, key: int | None = None) -> People:
+    def of(cls, question: Counted, key: int | None = None) -> People:
         """The rule that a question has, with a new key unless one is given."""
         key = secrets.randbits(_KEY_BITS) if key is None else key % (1 << _KEY_BITS)
         if question.person_rule == PersonRule.SAMPLE:

@@ -6,19 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
-from rainbowdp.questions import Question
-from rainbowdp.questions.conditions import Test
+from rainbowdp.questions.base import Counted
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
+from rainbowdp.questions.weights import Weight
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.asked import Asked, condition, rest_of
+from rainbowdp.tables.asked import Asked, Weighed, condition, rest_of
 from rainbowdp.tables.fields import applied
-from rainbowdp.tables.filters import Compared, in_sql, tested
+from rainbowdp.tables.filters import in_sql, looked_for
 from rainbowdp.tables.held import DATES, DECIMALS, TEXT, TRUTHS, Held, Real, Times, integers
 from rainbowdp.tables.named import NamedTable, shielded
 from rainbowdp.tables.people import no_identity
 from rainbowdp.tables.prepared import Found, Prepared, Rows, Work
-from rainbowdp.tables.query import Dialect, Source, Write
+from rainbowdp.tables.query import Compared, Dialect, Source, Write, in_units
 from rainbowdp.tables.values import check_columns, matches, not_countable, spelled
 
 if TYPE_CHECKING:
@@ -44,11 +44,12 @@ _DIALECT = Dialect(
     spread=lambda table: (
         f"SELECT person, number, generate_series(1, records) AS i FROM {table} AS many"  # noqa: S608
     ),
+    remainder="%%",
 )
 _SECONDS = 20  # to wait for a server that does not answer
 
 
-def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+def work_there(url: sa.URL, table: NamedTable, question: Counted, work: Work[Found]) -> Found:
     """Do the work in a table, in a read-only transaction."""
     import sqlalchemy as sa
 
@@ -100,7 +101,7 @@ def _why(error: Exception) -> str:
 
 
 def _work(
-    connection: sa.Connection, name: NamedTable, question: Question, place: str, work: Work[Found]
+    connection: sa.Connection, name: NamedTable, question: Counted, place: str, work: Work[Found]
 ) -> Found:
     import sqlalchemy as sa
 
@@ -111,16 +112,24 @@ def _work(
     check_columns(question, list(types))
     assert question.column is not None
     type_ = types[question.column]
-    held, compared, cast = _read(question, type_)
+    held, value, cast = _read(question, type_)
     found = matches(question, applied(question, held, type_), type_)
+
+    def compared(asked: Asked) -> Compared:
+        return _compared(asked, types[str(asked.column)])
+
     rows = Source(
         name.quoted().replace("%", "%%"),
-        compared,
+        value,
         f"CAST({_name(question.column)} AS text)",
         _NUMBER if type_ in _REALS else None,
         None if question.person is None else _person(question.person, types[question.person]),
         cast,
-        in_sql(condition(question), lambda test: _compared(test, types[test.column])),
+        in_sql(condition(question), compared),
+        None if question.by is None else compared(question.by),
+        len(question.groups),
+        None if question.weight is None else _units(question.weight, types[question.weight.column]),
+        1 if question.weight is None else question.weight.units,
     )
 
     def run(make: Callable[[Write], str]) -> Rows:
@@ -137,11 +146,20 @@ def _work(
     return work(Prepared(question, type_, rows, found, _DIALECT, run, rest_of(question)))
 
 
-def _compared(test: Test, type_: str) -> Compared:
-    """What a test looks at; NaN, which is larger than any number here, is no value."""
-    held, value, cast = _read(test, type_)
+def _units(weight: Weight, type_: str) -> str:
+    """The weight of a row in whole units, a numeric one exactly; NaN is none."""
+    asked = Weighed(weight.column)
+    held, value, _ = _read(asked, type_)
+    looked_for(asked, held, type_)  # or raise
+    units = in_units(value, weight, "CAST(floor({0}) AS bigint)")
+    return f"CASE WHEN {_NUMBER.format(value)} THEN {units} END" if type_ in _REALS else units
+
+
+def _compared(asked: Asked, type_: str) -> Compared:
+    """What a column is compared with; NaN, which is larger than any number here, is no value."""
+    held, value, cast = _read(asked, type_)
     number = f"({_NUMBER.format(value)})" if type_ in _REALS else None
-    return Compared(value, cast, tested(test, held, type_), number)
+    return Compared(value, cast, looked_for(asked, held, type_), number)
 
 
 def _read(asked: Asked, type_: str) -> tuple[Held, str, str | None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from rainbowdp.questions import Question
+from rainbowdp.questions.base import Counted
 from rainbowdp.tables.asked import Rest
 from rainbowdp.tables.people import People
 from rainbowdp.tables.query import Dialect, Source, Write, counting, counting_people
@@ -26,7 +26,7 @@ class Prepared:
     ``rest`` where records are counted that match nothing in ``found``.
     """
 
-    question: Question
+    question: Counted
     type_: str
     source: Source
     found: Matches
@@ -39,18 +39,20 @@ class Prepared:
 Work: TypeAlias = Callable[[Prepared], Found]
 
 
-def counted(prepared: Prepared, key: int | None) -> dict[str, int]:
-    """How many records fall into each group, of those that a person rule keeps."""
+def counted(prepared: Prepared, key: int | None) -> list[int]:
+    """How many records fall into each cell, of those that a person rule keeps, or their units."""
     question, source, found = prepared.question, prepared.source, prepared.found
     rest = prepared.rest
-    if not found and rest.missing is None:
+    nowhere = source.part is not None and not source.part.found
+    if nowhere or (not found and rest.missing is None):
         return numbered(question, [])
     if question.person is None:
         few = prepared.few()
-        rows = prepared.run(lambda write: counting(source, found, write, rest, few))
-    else:
-        people = People.of(question, key)
-        rows = prepared.run(
-            lambda write: counting_people(source, found, write, rest, people, prepared.dialect)
+        return numbered(
+            question, prepared.run(lambda write: counting(source, found, write, rest, few))
         )
-    return numbered(question, rows)
+    people = People.of(question, key)
+    rows = prepared.run(
+        lambda write: counting_people(source, found, write, rest, people, prepared.dialect)
+    )
+    return numbered(question, rows, 1 if source.units is None else source.most + 1)

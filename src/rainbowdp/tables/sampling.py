@@ -19,19 +19,18 @@ _AT_ONCE = 1 << 22  # records that are spread out at a time
 
 def kept(
     person: Integers, number: Integers, records: Integers, people: People, identify: Identify
-) -> Integers:
-    """How many records of each group number a person rule keeps.
+) -> tuple[Integers, Integers]:
+    """The numbers of groups of which a person rule keeps records, and how many of each.
 
     There is an entry for each person and group that have records. ``person`` numbers the people
     from 0, in any order, and ``identify`` gives the hashes of some of them.
     """
     order = np.lexsort((number, person))
     person, number, records = person[order], number[order], records[order]
-    groups = int(number.max(initial=-1)) + 1
-    passed = np.zeros(groups, np.int64)
+    passed, how_many = number[:0], records[:0]
     if people.rule == "sample":
         few = _totals(person, records) <= people.most
-        np.add.at(passed, number[few], records[few])
+        passed, how_many = number[few], records[few]
         person, number, records = person[~few], number[~few], records[~few]
     different, which = np.unique(person, return_inverse=True)
     identity = identify(different)[which]
@@ -42,7 +41,16 @@ def kept(
     else:
         order = np.lexsort((number, mixed(identity + _stream(number)), -records, person))
         chosen = number[order][_first(person[order], 1)]
-    return passed + np.bincount(chosen, minlength=groups)
+    every = np.concatenate([passed, chosen])
+    return summed(every, np.concatenate([how_many, np.ones(len(chosen), np.int64)]))
+
+
+def summed(number: Integers, records: Integers) -> tuple[Integers, Integers]:
+    """The different numbers, and the records of each together."""
+    different, which = np.unique(number, return_inverse=True)
+    total = np.zeros(len(different), np.int64)
+    np.add.at(total, which, records)
+    return different, total
 
 
 def _sample(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Question
+from rainbowdp.questions.base import Counted
 from rainbowdp.tables.frames import count_frame
 from rainbowdp.tables.values import check_columns
 
-_WEIGHT = "how many"
+_STANDING = "how many"
 
 
 def is_series(table: Any) -> bool:
@@ -18,7 +18,7 @@ def is_series(table: Any) -> bool:
     return library in ("pandas", "polars") and type(table).__name__ == "Series"
 
 
-def count_series(series: Any, question: Question, key: int | None) -> dict[str, int]:
+def count_series(series: Any, question: Counted, key: int | None) -> list[int]:
     """Counts for a column that has the name that the question asks for.
 
     A pandas Series whose *index* has that name holds counts, one whole number for each value.
@@ -29,7 +29,7 @@ def count_series(series: Any, question: Question, key: int | None) -> dict[str, 
     return count_frame(frame_of(series, question), question, key)
 
 
-def frame_of(series: Any, question: Question) -> Any:
+def frame_of(series: Any, question: Counted) -> Any:
     """A column as a frame of its own."""
     if not isinstance(series.name, str) or not series.name:
         raise UnreadableTable(
@@ -40,7 +40,7 @@ def frame_of(series: Any, question: Question) -> Any:
     return series.to_frame()
 
 
-def _count_counts(series: Any, question: Question) -> dict[str, int]:
+def _count_counts(series: Any, question: Counted) -> list[int]:
     """Counts for values and how often each of them is there."""
     import pandas as pd
 
@@ -54,5 +54,5 @@ def _count_counts(series: Any, question: Question) -> dict[str, int]:
             else f"value counts must be whole numbers, got a Series of {dtype}"
         )
     values = series.index.to_series(index=range(len(series)), name=question.column)
-    frame = values.to_frame().assign(**{_WEIGHT: series.to_numpy("int64")})
-    return count_frame(frame, question, weight=_WEIGHT)
+    frame = values.to_frame().assign(**{_STANDING: series.to_numpy("int64")})
+    return count_frame(frame, question, standing=_STANDING)

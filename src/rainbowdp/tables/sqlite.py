@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import Question
-from rainbowdp.questions.conditions import Sort, Test
+from rainbowdp.questions.base import Counted
+from rainbowdp.questions.conditions import Sort
 from rainbowdp.questions.functions import FIELDS, LETTERS
+from rainbowdp.questions.weights import Weight
 from rainbowdp.storage.sql import quoted
-from rainbowdp.tables.asked import Asked, condition, rest_of, sort
+from rainbowdp.tables.asked import Asked, Weighed, condition, rest_of, sort
 from rainbowdp.tables.fields import applied
-from rainbowdp.tables.filters import Compared, in_sql, tested
+from rainbowdp.tables.filters import in_sql, looked_for
 from rainbowdp.tables.held import DATES, TEXT, TRUTHS, Held, Real, integers
 from rainbowdp.tables.named import NamedTable, shielded
 from rainbowdp.tables.people import no_identity
 from rainbowdp.tables.prepared import Found, Prepared, Rows, Work
-from rainbowdp.tables.query import Dialect, Source, Write
+from rainbowdp.tables.query import Compared, Dialect, Source, Write, in_units
 from rainbowdp.tables.values import check_columns, matches, not_countable
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ _DAY = "day"
 _SECONDS = 20.0  # to wait for somebody who is writing
 
 
-def work_there(url: sa.URL, table: NamedTable, question: Question, work: Work[Found]) -> Found:
+def work_there(url: sa.URL, table: NamedTable, question: Counted, work: Work[Found]) -> Found:
     """Do the work in a table or view of the file."""
     file = url.database or ""
     if not Path(file).is_file():
@@ -94,7 +95,7 @@ def _hashed(key: int, *terms: int | str | bytes) -> int:
 def _work(
     connection: sqlite3.Connection,
     table: NamedTable,
-    question: Question,
+    question: Counted,
     file: str,
     work: Work[Found],
 ) -> Found:
@@ -115,6 +116,10 @@ def _work(
     type_ = _word(types[question.column])
     held, value = _read(question, types[question.column])
     found = matches(question, applied(question, held, type_), type_)
+
+    def compared(asked: Asked) -> Compared:
+        return _compared(asked, types[str(asked.column)])
+
     source = Source(
         table.quoted(),
         value,
@@ -122,7 +127,11 @@ def _work(
         None,
         None if question.person is None else _person(question.person, types[question.person]),
         _cast(question, held),
-        in_sql(condition(question), lambda test: _compared(test, types[test.column])),
+        in_sql(condition(question), compared),
+        None if question.by is None else compared(question.by),
+        len(question.groups),
+        None if question.weight is None else _units(question.weight, types[question.weight.column]),
+        1 if question.weight is None else question.weight.units,
     )
 
     def run(make: Callable[[Write], str]) -> Rows:
@@ -138,9 +147,17 @@ def _work(
     return work(Prepared(question, type_, source, found, _DIALECT, run, rest_of(question)))
 
 
-def _compared(test: Test, declared: str) -> Compared:
-    held, value = _read(test, declared)
-    return Compared(value, _cast(test, held), tested(test, held, _word(declared)))
+def _units(weight: Weight, declared: str) -> str:
+    """The weight of a row in whole units."""
+    asked = Weighed(weight.column)
+    held, value = _read(asked, declared)
+    looked_for(asked, held, _word(declared))  # or raise
+    return in_units(value, weight, "CAST({0} AS INTEGER)")
+
+
+def _compared(asked: Asked, declared: str) -> Compared:
+    held, value = _read(asked, declared)
+    return Compared(value, _cast(asked, held), looked_for(asked, held, _word(declared)))
 
 
 def _read(asked: Asked, declared: str) -> tuple[Held, str]:

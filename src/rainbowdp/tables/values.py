@@ -30,10 +30,11 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion, UnreadableTable
-from rainbowdp.questions import Between, Equals, Question
+from rainbowdp.questions import Between, Equals
+from rainbowdp.questions.base import Counted
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import FUNCTIONS
-from rainbowdp.tables.asked import Asked, rules, wanted
+from rainbowdp.tables.asked import Asked, cells, rules, wanted
 from rainbowdp.tables.held import Held, Range
 
 _SHOWN = 6  # answers in a message
@@ -41,7 +42,7 @@ _SHOWN = 6  # answers in a message
 Matches: TypeAlias = dict[Any, int] | list[Range]  # the group of each listed value, or the ranges
 
 
-def check_columns(question: Question, names: Sequence[str], *, public: bool = True) -> None:
+def check_columns(question: Counted, names: Sequence[str], *, public: bool = True) -> None:
     """Raise unless a table has the question's columns, once each; others may have any names.
 
     Names that are not ``public`` are not shown: a file without a header begins with a record.
@@ -72,14 +73,18 @@ def not_countable(asked: Asked, type_: object) -> UnreadableTable:
     )
 
 
-def numbered(question: Question, rows: Iterable[Sequence[Any]]) -> dict[str, int]:
-    """Counts by name from rows of a group's number and its count."""
-    counts = {name: 0 for name, _ in question.groups}
-    names = list(counts)
+def numbered(question: Counted, rows: Iterable[Sequence[Any]], factor: int = 1) -> list[int]:
+    """The count of each cell from rows of a cell's number, times a factor, and its count."""
+    counts = [0] * cells(question)
     for number, records in rows:
         if number is not None and number == number:  # pandas says NaN for none
-            counts[names[int(number)]] = int(records)
+            counts[int(number) // factor] = int(records)
     return counts
+
+
+def named(question: Counted, counts: Sequence[int]) -> dict[str, int]:
+    """The counts by the names of their groups."""
+    return {name: n for (name, _), n in zip(question.groups, counts, strict=True)}
 
 
 def matches(question: Asked, held: Held, type_: object) -> Matches:

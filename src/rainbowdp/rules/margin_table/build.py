@@ -36,7 +36,7 @@ class MarginTableFamily(Family):
     def suits(self, question: Question) -> bool:
         """It is for votes with few answers and one record a person."""
         few = len(question.answers) <= MOST_ANSWERS
-        return isinstance(question, Winner) and few and question.rows_per_person == 1
+        return isinstance(question, Winner) and few and question.limit == 1
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """The ε must not be extreme."""

@@ -36,13 +36,13 @@ class OrderedBinsFamily(Family):
         return (
             isinstance(question, Quantile)
             and question.neighbors == Neighbors.SUBSTITUTED
-            and question.rows_per_person == 1
+            and question.limit == 1
         )
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """The ε that it needs grows with the number of bins."""
         if not self.suits(question):
-            rows = question.rows_per_person
+            rows = question.limit
             return (
                 "ordered bins are for a Quantile with one record a person substituted, got a "
                 f"{type(question).__name__} with {rows} a person {question.neighbors}"

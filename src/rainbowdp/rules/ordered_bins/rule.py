@@ -31,6 +31,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.rule import Key, Rule
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Quantile, Question
+from rainbowdp.questions.weights import limit_of
 from rainbowdp.rules.ordered_bins.proof import prove_ordered
 
 
@@ -47,7 +48,7 @@ class OrderedBins(Rule):
         self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
     ) -> None:
         """Only a quantile with one record a person has leads that move together by one."""
-        asked = (question.get("kind"), question.get("rows_per_person")) if question else None
+        asked = (question.get("kind"), limit_of(question)) if question else None
         if asked != ("quantile", 1):
             raise InvalidMechanism(
                 f"ordered bins must be of a quantile with one record a person, got {question}"
