@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
@@ -35,21 +34,8 @@ from .where_tables import (
     Files,
     counted,
     expected,
-    made_engines,
-    made_files,
     trees,
 )
-
-
-@pytest.fixture(scope="module")
-def files() -> Iterator[Files]:
-    with made_files() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def engines(files: Files) -> dict[str, Any]:
-    return made_engines(files)
 
 
 def check(engines: dict[str, Any], names: list[str], tree: Tree) -> None:

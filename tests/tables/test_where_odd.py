@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
@@ -31,22 +30,8 @@ from .where_tables import (
     Files,
     counted,
     expected,
-    made_engines,
-    made_files,
     pandas_objects,
 )
-
-
-@pytest.fixture(scope="module")
-def files() -> Iterator[Files]:
-    with made_files() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def engines(files: Files) -> dict[str, Any]:
-    return made_engines(files)
-
 
 # --- One odd record -----------------------------------------------------------------------------
 
