@@ -28,7 +28,8 @@ from rainbowdp.tables.prepared import counted
 from . import engines as makers
 from .engines import Row
 from .test_people import COLORS, PEOPLE, RULES, make, random_rows
-from .where_tables import BIG, IDS, IN_PROCESS, ROWS, Record
+from .where_oracle import Record
+from .where_tables import BIG, IDS, IN_PROCESS, ROWS
 
 __all__ = ["make"]  # a fixture
 
@@ -197,7 +198,8 @@ def test_one_person_moves_so_much_in_all_groups_together(make: Any) -> None:
 
 def expected_cells(rows: list[Row], question: Any) -> list[int]:
     """Cells of questions without a person, by hand."""
-    inner, totals = question.question, {}
+    inner = question.question
+    totals: dict[tuple[str, Any], int] = {}
     names = [name for name, _ in inner.groups]
     for _, name, x, n in rows:
         weight = 1 if inner.weight is None else units(n, Fraction(6), 10)
