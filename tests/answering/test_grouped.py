@@ -14,6 +14,7 @@ from scipy.stats import norm
 
 import rainbowdp as rb
 from rainbowdp.answering.grouped import GroupedMechanism
+from rainbowdp.answering.measure import wrong
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, InvalidQuestion
 from rainbowdp.guarantees.moves import of_one_move
 from rainbowdp.questions import limited
@@ -182,8 +183,8 @@ def test_a_curve_has_no_price_for_two_moves() -> None:
 
 def test_an_inner_mechanism_that_promises_less_is_refused() -> None:
     question = asked("substituted", False, 1)
-    inner = rb.best(question.inner, rb.DP(1))
-    with pytest.raises(InvalidMechanism, match=r"the guarantee 0\.5-DP"):
+    inner = rb.best(question.ways[0].question, rb.DP(1))
+    with pytest.raises(InvalidMechanism, match="all of one change keep 1-DP"):
         GroupedMechanism(question, rb.DP(1), inner)
     with pytest.raises(InvalidMechanism):
         GroupedMechanism(question, rb.DP(1), rb.best(question.question, rb.DP("0.5")))
@@ -211,9 +212,26 @@ def test_by_kind_and_html() -> None:
     chances = mechanism[{"north": {"red": 9}}]
     assert chances["north"]["red"] > 0.9
     assert set(chances["south"]) == set(COLORS)
-    assert "one change is inside one group" in mechanism.proof_in_words
+    said = {1: "inside one group", 2: "at most 2 such changes"}[mechanism.moves or 0]
+    assert f"one change is {said}" in mechanism.proof_in_words
 
 
 def test_wrong_public() -> None:
     with pytest.raises(InvalidQuestion, match="must be True or False"):
         rb.Grouped(rb.Winner(COLORS), None, GROUPS, public="yes")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "moves"),
+    [(rb.Threshold(50), 1), (rb.Share("0.9"), 1), (rb.Winner(COLORS), None)],
+)
+def test_public_groups_are_asked_in_the_better_way(question: Any, moves: int | None) -> None:
+    public = rb.best(rb.Grouped(question, None, GROUPS, public=True), rb.DP(1))
+    if moves is not None:
+        assert public.moves == moves
+    private = rb.best(rb.Grouped(question, None, GROUPS), rb.DP(1))
+    better, worse = (
+        wrong(each.inner.family, each.inner.question, each.inner.guarantee)
+        for each in (public, private)
+    )
+    assert better <= worse

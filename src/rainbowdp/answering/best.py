@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, overload
@@ -9,7 +10,7 @@ from typing import Any, overload
 from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.measure import wrong
 from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
-from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
+from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -89,9 +90,10 @@ def best(
 
     """
     if isinstance(question, Grouped):
-        check_guarantee(guarantee)
-        inner = best(question.inner, of_one_move(guarantee, question.moves), records=records)
-        return GroupedMechanism(question, guarantee, inner)
+        made = _in_ways(
+            question, guarantee, lambda asked, share: best(asked, share, records=records)
+        )
+        return _best_of(made, records)
     if not isinstance(question, Question):
         raise InvalidQuestion(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"
@@ -152,9 +154,10 @@ def by_kind(
 
     """
     if isinstance(question, Grouped):
-        check_guarantee(guarantee)
-        inner = by_kind(question.inner, of_one_move(guarantee, question.moves), kind, **options)
-        return GroupedMechanism(question, guarantee, inner)
+        made = _in_ways(
+            question, guarantee, lambda asked, share: by_kind(asked, share, kind, **options)
+        )
+        return _best_of(made, None)
     if not isinstance(question, Question):
         raise InvalidQuestion(
             f"by_kind needs a question such as Winner([...]), got {type(question).__name__}"
@@ -169,6 +172,37 @@ def by_kind(
     except TypeError:
         raise InvalidQuestion(f"{kind} has no option {', '.join(options)}; leave it out") from None
     return QuestionMechanism(question, guarantee, chosen)
+
+
+def _in_ways(
+    question: Grouped,
+    guarantee: Guarantee,
+    make: Callable[[Question, Guarantee], QuestionMechanism],
+) -> list[GroupedMechanism]:
+    """The mechanisms that answer in groups, one for each way there is one for; or why none."""
+    check_guarantee(guarantee)
+    found, refused = [], None
+    for way in question.ways:
+        try:
+            inner = make(way.question, of_one_move(guarantee, way.moves))
+            found.append(GroupedMechanism(question, guarantee, inner))
+        except RainbowError as error:
+            refused = refused or error
+    if refused is not None and not found:
+        raise refused
+    return found
+
+
+def _best_of(made: Sequence[GroupedMechanism], records: int | None) -> GroupedMechanism:
+    """The one that is wrong least often in one group."""
+    if len(made) == 1:
+        return made[0]
+
+    def error(each: GroupedMechanism) -> float:
+        inner = each.inner
+        return wrong(inner.family, inner.question, inner.guarantee, records)
+
+    return min(made, key=error)
 
 
 def _preferred(question: Question, guarantee: Guarantee, records: int | None) -> Family:

@@ -55,12 +55,18 @@ class GroupedMechanism:
     inner: QuestionMechanism
 
     def __post_init__(self) -> None:
-        one_move = of_one_move(self.guarantee, self.question.moves)
-        if self.inner.question != self.question.inner or self.inner.guarantee != one_move:
+        moves = self.moves
+        if moves is None or self.inner.guarantee != of_one_move(self.guarantee, moves):
             raise InvalidMechanism(
-                f"each group must be answered by a mechanism with the guarantee {one_move} for "
-                "the question's own moves, got another one"
+                "each group must be answered by a mechanism for the question's own moves, so that "
+                f"all of one change keep {self.guarantee}, got another one"
             )
+
+    @property
+    def moves(self) -> int | None:
+        """How many moves of the inner mechanism one change of the table is at most."""
+        known = (way.moves for way in self.question.ways if way.question == self.inner.question)
+        return next(known, None)
 
     @property
     def name(self) -> str:
@@ -80,7 +86,7 @@ class GroupedMechanism:
     @property
     def proof_in_words(self) -> str:
         """The proof of the inner mechanism, and why it is enough for all groups together."""
-        moves = self.question.moves
+        moves = self.moves
         if moves == 1:
             return f"{self.proof.statement}; one change is inside one group"
         return f"{self.proof.statement}; one change is at most {moves} such changes"

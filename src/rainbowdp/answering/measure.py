@@ -14,15 +14,18 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.questions import Quantile, Question, Winner
+from rainbowdp.questions import Quantile, Question, Share, Threshold, Winner
 from rainbowdp.questions.histograms import margins_of
 from rainbowdp.questions.relations import Ties
+
+Shape: TypeAlias = Winner | Quantile | Share | Threshold
 
 _SIZES = tuple(4**power for power in range(2, 11))
 _EACH = 48  # histograms of a size; fewer for many answers, as their margins take longer
@@ -52,8 +55,10 @@ def wrong(
     return float(1.0 - (rows * right).sum(axis=1).mean())
 
 
-def _shape(question: Question) -> Winner | Quantile:
+def _shape(question: Question) -> Shape:
     """The question without its names; for one of the user's own a vote of as many answers."""
+    if isinstance(question, Share | Threshold):
+        return question
     size, neighbors, rows = len(question.answers), question.neighbors, question.limit
     if isinstance(question, Quantile):
         bins = range(size + 1)
@@ -64,11 +69,11 @@ def _shape(question: Question) -> Winner | Quantile:
 
 
 @lru_cache(maxsize=64)
-def _histograms(shape: Winner | Quantile, records: int | None) -> tuple[Integers, Floats]:
+def _histograms(shape: Shape, records: int | None) -> tuple[Integers, Floats]:
     """The fixed histograms of a shape, of all sizes or one, and their margins."""
-    size = len(shape.answers)
+    size = len(shape.groups)
     each = max(_LEAST, min(_EACH, 8 * _EACH // size)) * len(_SIZES)
-    sizes = [shape.rows_per_person * people for people in _SIZES] if records is None else [records]
+    sizes = [shape.limit * people for people in _SIZES] if records is None else [records]
     shares = _spread(each, size).reshape(len(sizes), -1, size)
     held = np.array(sizes, dtype=np.float64)[:, None, None]
     ends = np.rint(held * np.cumsum(shares, axis=2)).astype(np.int64)

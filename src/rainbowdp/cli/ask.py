@@ -474,7 +474,7 @@ def _each_group(mechanism: Mechanism) -> dict[str, str]:
     """What is promised in each group, where there are such."""
     if isinstance(mechanism, QuestionMechanism):
         return {}
-    moves = mechanism.question.moves
+    moves = mechanism.moves
     why = "a change is inside one group" if moves == 1 else f"a change is up to {moves} of one row"
     return {"each group": f"{mechanism.inner.guarantee}: {why}"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import CountQuestion, Question
@@ -13,6 +13,13 @@ from rainbowdp.questions.groups import Group
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.relations import Neighbors, PersonRule
 from rainbowdp.questions.weights import Weight
+
+
+class Way(NamedTuple):
+    """How a question is asked in one group, and how many moves one change of the table is."""
+
+    question: CountQuestion
+    moves: int
 
 
 @dataclass(frozen=True, init=False)
@@ -33,8 +40,8 @@ class Grouped:
         The values of that column to ask about: different texts.
     public
         Whether everybody knows which group each record is in, or each person with all records, and
-        that cannot change. A change is then inside one group: that halves the price where records
-        are substituted, and divides it by k where a person has k records.
+        that cannot change. A change is then inside one group: half the price, or an answer as good,
+        where records are substituted, and a k-th where a person has k records.
     apply
         A function of the column's values that says the group: year, month, day, hour, lower,
         floor, round.
@@ -135,27 +142,20 @@ class Grouped:
         return self.question.neighbors
 
     @property
-    def moves(self) -> int:
-        """How many moves of ``inner`` one change of the table is, in all groups together.
+    def ways(self) -> tuple[Way, ...]:
+        """The ways to ask in one group, each with how many moves of it one change is at most.
 
-        A record that leaves a group and enters another is two, unless groups are public.
+        Where groups may change, a record that leaves one and enters another is two moves, each a
+        record that comes or goes. Where they are public a change is one move inside one group; or
+        what is substituted goes and comes, which is two, and often as good.
         """
+        coming = replace(self.question, neighbors=Neighbors.ADDED_OR_REMOVED)
+        twice = 1 if self.neighbors == Neighbors.ADDED_OR_REMOVED else 2
         if self.public:
-            return 1
-        return self.rows_per_person * (1 if self.neighbors == Neighbors.ADDED_OR_REMOVED else 2)
-
-    @property
-    def inner(self) -> CountQuestion:
-        """The question as it is asked in one group: where groups may change, of single records."""
-        if self.public:
-            return self.question
-        return replace(
-            self.question,
-            neighbors=Neighbors.ADDED_OR_REMOVED,
-            person=None,
-            rows_per_person=1,
-            person_rule=PersonRule.SAMPLE,
-        )
+            inside = Way(self.question, 1)
+            return (inside,) if twice == 1 else (inside, Way(coming, 2))
+        single = replace(coming, person=None, rows_per_person=1, person_rule=PersonRule.SAMPLE)
+        return (Way(single, twice * self.rows_per_person),)
 
     def describe(self) -> dict[str, Any]:
         """Everything that makes the question, ready for JSON; the same for equal questions.
