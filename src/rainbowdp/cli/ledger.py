@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
@@ -133,9 +135,11 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         what = " ".join(
             str(part) for part in (question.get("kind"), "of", question.get("column")) if part
         )
+        if question.get("by") is not None:
+            what += f" by {question['by']['column']}"
         if question.get("where") is not None:
             what += f" where {question['where']}"
-        answer = entry.answer if entry.answer is not None else "(lost in a crash)"
+        answer = _answer(entry)
         name, number = entry.name or "", str(entry.number)
         source = str(sources.index(entry.source) + 1)
         cells = (number, entry.time, name, source, what, str(entry.cost), answer)
@@ -151,6 +155,16 @@ def _purpose(book: Any) -> dict[str, str]:
         "unit": str(book.unit),
         "neighbors": book.neighbors,
     }
+
+
+def _answer(entry: Any) -> str:
+    """The answer, or how often each was given where there are groups."""
+    if entry.answer is None:
+        return "(lost in a crash)"
+    if entry.question.get("by") is None:
+        return str(entry.answer)
+    found = Counter(json.loads(entry.answer).values())
+    return ", ".join(f"{answer} in {groups}" for answer, groups in found.most_common())
 
 
 def _named(source: str | None) -> str:
