@@ -341,6 +341,9 @@ class Tied:
     neighbors = "substituted"
     column = None
     groups = ()
+    by = None
+    weight = None
+    limit = 1
     person = None
     rows_per_person = 1
     where = None

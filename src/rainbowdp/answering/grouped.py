@@ -178,11 +178,35 @@ class GroupedMechanism:
         return self.inner.describe()
 
     def to_text(self, answer: dict[str, Answer]) -> str:
-        """The answers as a ledger keeps them."""
+        """The answers as a ledger keeps them.
+
+        Parameters
+        ----------
+        answer
+            The answers.
+
+        Returns
+        -------
+        str
+            The answers as text.
+
+        """
         return json.dumps(answer, ensure_ascii=False)
 
     def from_text(self, text: str) -> dict[str, Answer]:
-        """The answers that a ledger kept."""
+        """The answers that a ledger kept.
+
+        Parameters
+        ----------
+        text
+            What ``to_text`` made.
+
+        Returns
+        -------
+        dict of str to Answer
+            The answers.
+
+        """
         found: dict[str, Answer] = json.loads(text)
         return found
 

@@ -159,11 +159,35 @@ class QuestionMechanism(Releasable):
         return {"kind": self.name, **self.family.options(), "proves": self.proves().describe()}
 
     def to_text(self, answer: Answer) -> str:
-        """The answer as a ledger keeps it."""
+        """The answer as a ledger keeps it.
+
+        Parameters
+        ----------
+        answer
+            The answer.
+
+        Returns
+        -------
+        str
+            The answer as text.
+
+        """
         return str(answer)
 
     def from_text(self, text: str) -> Answer:
-        """The answer that a ledger kept."""
+        """The answer that a ledger kept.
+
+        Parameters
+        ----------
+        text
+            What ``to_text`` made.
+
+        Returns
+        -------
+        Answer
+            The answer.
+
+        """
         return text
 
     def check(self) -> Check:

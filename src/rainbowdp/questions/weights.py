@@ -99,9 +99,22 @@ class Weight:
         A weight with so many decimal places as count is counted exactly, as a float too: floats
         are that near to it.
 
+        Parameters
+        ----------
+        value
+            One weight.
+
+        Returns
+        -------
+        int or None
+            From 0 to the units of the limit.
+
+        Examples
+        --------
         >>> weight = Weight("dose", 10, 2)
         >>> [weight.units_of(dose) for dose in (2.57, 11.0, -1.0, math.inf, math.nan)]
         [257, 1000, 0, 1000, None]
+
         """
         if value != value:
             return None
