@@ -56,6 +56,7 @@ PUBLIC = [
     "QuestionMechanism",
     "RainbowError",
     "RainbowGraph",
+    "Ranking",
     "Release",
     "SQLTable",
     "Share",

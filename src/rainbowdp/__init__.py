@@ -73,7 +73,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.optimal import optimal_line
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
-    from rainbowdp.questions import Custom, Quantile, Share, Threshold, Winner, refute
+    from rainbowdp.questions import Custom, Quantile, Ranking, Share, Threshold, Winner, refute
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load
     from rainbowdp.tables import Look, SQLTable, TextFile, look
@@ -121,6 +121,7 @@ __all__ = [
     "QuestionMechanism",
     "RainbowError",
     "RainbowGraph",
+    "Ranking",
     "Release",
     "SQLTable",
     "Share",
@@ -227,7 +228,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.optimal": ("optimal_line",),
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
-    "questions": ("Custom", "Quantile", "Share", "Threshold", "Winner", "refute"),
+    "questions": ("Custom", "Quantile", "Ranking", "Share", "Threshold", "Winner", "refute"),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load",),
     "tables": ("Look", "SQLTable", "TextFile", "look"),

@@ -14,19 +14,24 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.questions import Quantile, Question, Winner
+from rainbowdp.questions import Quantile, Question, Ranking, Winner
 from rainbowdp.questions.histograms import margins_of
 from rainbowdp.questions.relations import Ties
 
 _SIZES = tuple(4**power for power in range(2, 11))
 _EACH = 48  # histograms of a size; fewer for many answers, as their margins take longer
 _LEAST = 8
+_MARGINS = 4_096  # of a size, where answers are many choices from a few groups
+
+
+Shape: TypeAlias = Winner | Ranking | Quantile
 
 
 def wrong(
@@ -52,9 +57,18 @@ def wrong(
     return float(1.0 - (rows * right).sum(axis=1).mean())
 
 
-def _shape(question: Question) -> Winner | Quantile:
+def _shape(question: Question) -> Shape:
     """The question without its names; for one of the user's own a vote of as many answers."""
     size, neighbors, rows = len(question.answers), question.neighbors, question.rows_per_person
+    if isinstance(question, Ranking):
+        ranked = [str(number) for number in range(len(question.among))]
+        return Ranking(
+            ranked,
+            first=question.first,
+            in_order=question.in_order,
+            neighbors=neighbors,
+            rows_per_person=rows,
+        )
     if isinstance(question, Quantile):
         bins = range(size + 1)
         return Quantile(question.q, bins, neighbors=neighbors, rows_per_person=rows)
@@ -64,10 +78,13 @@ def _shape(question: Question) -> Winner | Quantile:
 
 
 @lru_cache(maxsize=64)
-def _histograms(shape: Winner | Quantile, records: int | None) -> tuple[Integers, Floats]:
+def _histograms(shape: Shape, records: int | None) -> tuple[Integers, Floats]:
     """The fixed histograms of a shape, of all sizes or one, and their margins."""
-    size = len(shape.answers)
-    each = max(_LEAST, min(_EACH, 8 * _EACH // size)) * len(_SIZES)
+    size, answers = len(shape.groups), len(shape.answers)
+    each = max(_LEAST, min(_EACH, 8 * _EACH // size))
+    if answers != size:
+        each = max(1, min(each, _MARGINS // answers))
+    each *= len(_SIZES)
     sizes = [shape.rows_per_person * people for people in _SIZES] if records is None else [records]
     shares = _spread(each, size).reshape(len(sizes), -1, size)
     held = np.array(sizes, dtype=np.float64)[:, None, None]

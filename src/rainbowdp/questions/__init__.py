@@ -2,6 +2,7 @@
 
 ===========  ======================================================
 `Winner`     which listed answer has the most records
+`Ranking`    which listed answers have the most records
 `Threshold`  are there at least so many matching records
 `Share`      is at least such a share of the records matching ones
 `Quantile`   which listed bin holds the quantile
@@ -11,7 +12,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from rainbowdp.questions.base import CountQuestion, Question
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.groups import Between, Equals, Group
 from rainbowdp.questions.quantile import Quantile
+from rainbowdp.questions.ranking import Ranking
 from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 from rainbowdp.questions.share import Share
@@ -36,6 +38,7 @@ __all__ = [
     "PersonRule",
     "Quantile",
     "Question",
+    "Ranking",
     "Refutation",
     "Share",
     "Threshold",
@@ -47,8 +50,9 @@ __all__ = [
     "unit_of",
 ]
 
-_KINDS: dict[str, type[Winner] | type[Share] | type[Threshold] | type[Quantile]] = {
+_KINDS: dict[str, Callable[..., CountQuestion]] = {
     "winner": Winner,
+    "ranking": Ranking,
     "share": Share,
     "threshold": Threshold,
     "quantile": Quantile,
