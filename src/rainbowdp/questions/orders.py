@@ -83,7 +83,7 @@ def _of_some_sets(counts: Integers, sets: Integers, coming: bool) -> Integers:
         found = found.min(axis=1)
         least = found if least is None else np.minimum(least, found)
     assert least is not None
-    return least
+    return np.asarray(least)
 
 
 def _after(marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
