@@ -53,6 +53,7 @@ PUBLIC = [
     "PersonRule",
     "Programmed",
     "Quantile",
+    "Quantiles",
     "QuestionMechanism",
     "RainbowError",
     "RainbowGraph",

@@ -73,7 +73,16 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.optimal import optimal_line
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
-    from rainbowdp.questions import Custom, Quantile, Ranking, Share, Threshold, Winner, refute
+    from rainbowdp.questions import (
+        Custom,
+        Quantile,
+        Quantiles,
+        Ranking,
+        Share,
+        Threshold,
+        Winner,
+        refute,
+    )
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load
     from rainbowdp.tables import Look, SQLTable, TextFile, look
@@ -118,6 +127,7 @@ __all__ = [
     "PersonRule",
     "Programmed",
     "Quantile",
+    "Quantiles",
     "QuestionMechanism",
     "RainbowError",
     "RainbowGraph",
@@ -228,7 +238,16 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.optimal": ("optimal_line",),
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
-    "questions": ("Custom", "Quantile", "Ranking", "Share", "Threshold", "Winner", "refute"),
+    "questions": (
+        "Custom",
+        "Quantile",
+        "Quantiles",
+        "Ranking",
+        "Share",
+        "Threshold",
+        "Winner",
+        "refute",
+    ),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load",),
     "tables": ("Look", "SQLTable", "TextFile", "look"),

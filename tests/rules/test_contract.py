@@ -33,6 +33,7 @@ QUESTIONS: list[Any] = [
     rb.Ranking(list("abcd"), first=2, in_order=False, neighbors="added or removed"),
     rb.Threshold(4),
     rb.Quantile("1/2", [0, 1, 2, 3]),
+    rb.Quantiles(["1/4", "3/4"], [0, 1, 2, 3]),
 ]
 GUARANTEES = [rb.DP(1), rb.DP("2.5", "1/1000"), rb.GaussianDP(1), rb.ZeroConcentrated("1/8")]
 

@@ -46,7 +46,7 @@ def best(
     Parameters
     ----------
     question
-        A ``Winner``, ``Ranking``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question.
+        Any of the questions, such as ``Winner`` or ``Quantiles``.
     guarantee
         What is promised between neighboring tables.
     records
@@ -90,7 +90,7 @@ def by_kind(
     Parameters
     ----------
     question
-        A ``Winner``, ``Ranking``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question.
+        Any of the questions, such as ``Winner`` or ``Quantiles``.
     guarantee
         What is promised between neighboring tables.
     kind

@@ -21,7 +21,7 @@ import numpy as np
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.questions import Quantile, Question, Ranking, Winner
+from rainbowdp.questions import Quantile, Quantiles, Question, Ranking, Winner
 from rainbowdp.questions.histograms import margins_of
 from rainbowdp.questions.relations import Ties
 
@@ -31,7 +31,7 @@ _LEAST = 8
 _MARGINS = 4_096  # of a size, where answers are many choices from a few groups
 
 
-Shape: TypeAlias = Winner | Ranking | Quantile
+Shape: TypeAlias = Winner | Ranking | Quantile | Quantiles
 
 
 def wrong(
@@ -69,6 +69,9 @@ def _shape(question: Question) -> Shape:
             neighbors=neighbors,
             rows_per_person=rows,
         )
+    if isinstance(question, Quantiles):
+        edges = range(len(question.bins) + 1)
+        return Quantiles(question.qs, edges, neighbors=neighbors, rows_per_person=rows)
     if isinstance(question, Quantile):
         bins = range(size + 1)
         return Quantile(question.q, bins, neighbors=neighbors, rows_per_person=rows)

@@ -45,7 +45,15 @@ from rainbowdp.cli.tables import (
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
-from rainbowdp.questions import Quantile, Question, Ranking, Share, Threshold, Winner
+from rainbowdp.questions import (
+    Quantile,
+    Quantiles,
+    Question,
+    Ranking,
+    Share,
+    Threshold,
+    Winner,
+)
 from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.questions.units import unit_of
@@ -352,21 +360,25 @@ def threshold(
     return partial(Threshold, at_least, column, equals=equals, minimum=minimum, maximum=maximum)
 
 
+Bins = Annotated[
+    str,
+    typer.Option(
+        help="Edges of the bins, numbers or dates: 0,10000,20000,50000. "
+        "The first and the last may be left out: ,10000,20000,"
+    ),
+]
+ClosedEnds = Annotated[
+    bool,
+    typer.Option("--closed-ends", help="Leave out rows beyond the first and the last edge."),
+]
+
+
 @_command
 def quantile(
     column: Column,
-    bins: Annotated[
-        str,
-        typer.Option(
-            help="Edges of the bins, numbers or dates: 0,10000,20000,50000. "
-            "The first and the last may be left out: ,10000,20000,"
-        ),
-    ],
+    bins: Bins,
     q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
-    closed_ends: Annotated[
-        bool,
-        typer.Option("--closed-ends", help="Leave out rows beyond the first and the last edge."),
-    ] = False,
+    closed_ends: ClosedEnds = False,
 ) -> Callable[..., Question]:
     """Which bin holds the quantile? Bins run from each edge up to, but without, the next.
 
@@ -376,6 +388,25 @@ def quantile(
     --epsilon 1 --ledger budget.db`
     """
     return partial(Quantile, q, edges(bins), column, closed_ends=closed_ends)
+
+
+@_command
+def quantiles(
+    column: Column,
+    bins: Bins,
+    q: Annotated[
+        str, typer.Option("--q", help="Which quantiles, in rising order.")
+    ] = "0.25,0.5,0.75",
+    closed_ends: ClosedEnds = False,
+) -> Callable[..., Question]:
+    """Which bins hold several quantiles, all in one answer? Quartiles, if you do not say which.
+
+    The answer names a bin for each: < 20000 | [20000, 40000) | [20000, 40000).
+
+    Example: `rainbow ask quantiles people.csv --column income --bins 0,20000,40000,80000
+    --q 0.25,0.5,0.75 --epsilon 1 --ledger budget.db`
+    """
+    return partial(Quantiles, listed(q), edges(bins), column, closed_ends=closed_ends)
 
 
 def _show(
@@ -528,7 +559,7 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
 
 def _listed_answers(question: Question) -> str:
     """All answers, or the first of very many."""
-    if not isinstance(question, Ranking):
+    if not isinstance(question, Ranking | Quantiles):
         return ", ".join(question.answers)
     shown, many = "; ".join(question.answers[:_SHOWN]), len(question.answers)
     return shown if many <= _SHOWN else f"{shown}; … ({many:,} in all)"

@@ -6,6 +6,7 @@
 `Threshold`  are there at least so many matching records
 `Share`      is at least such a share of the records matching ones
 `Quantile`   which listed bin holds the quantile
+`Quantiles`  which listed bins hold several quantiles
 `Custom`     a user's own margins, which `refute` tries to refute
 ===========  ======================================================
 """
@@ -21,6 +22,7 @@ from rainbowdp.questions.base import CountQuestion, Question
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.groups import Between, Equals, Group
 from rainbowdp.questions.quantile import Quantile
+from rainbowdp.questions.quantiles import Quantiles
 from rainbowdp.questions.ranking import Ranking
 from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
@@ -37,6 +39,7 @@ __all__ = [
     "Neighbors",
     "PersonRule",
     "Quantile",
+    "Quantiles",
     "Question",
     "Ranking",
     "Refutation",
@@ -56,6 +59,7 @@ _KINDS: dict[str, Callable[..., CountQuestion]] = {
     "share": Share,
     "threshold": Threshold,
     "quantile": Quantile,
+    "quantiles": Quantiles,
 }
 _Limited = TypeVar("_Limited", bound=CountQuestion | Custom)
 
