@@ -263,3 +263,13 @@ def test_the_command_ranks(tmp_path: Path) -> None:
         ["compare", "ranking", "--answers", "3", "--as-set", "--records", "8", "--epsilon", "1"],
     )
     assert "ranking over 3 answers" in compared.stdout
+
+
+def test_an_order_mostly_has_its_distance() -> None:
+    question, chains = asked(3, 2, True, "substituted"), chosen(3, 2, ordered=True)
+    equal = []
+    for counts in itertools.product(range(0, 8, 2), repeat=3):
+        margins = question.margins(dict(zip(question.among, counts, strict=True))).values()
+        for chain, margin in zip(chains, margins, strict=True):
+            equal.append(margin == min(max(way) for way in every_way(counts, chain, 8)))
+    assert np.mean(equal) > 0.98
