@@ -34,7 +34,7 @@ class Coverage:
         How far short of the truth the answer is at most; none if no distance has the confidence.
     short : str
         What that counts: ``"changes"`` that would make the answer true, or ``"records"`` that it
-        is behind the leader of a vote.
+        is behind the leader of a vote, or ``"records together"`` that a set is behind the first.
     unit : str
         Whose changes these are, or what is counted: records or people.
 
@@ -74,6 +74,9 @@ class Coverage:
         if self.short == Short.RECORDS:
             true = f"{sure}: {named} has the most {self.unit}"
             nearly = f"or at most {self.within} fewer than the leader"
+        elif self.short == Short.TOGETHER:
+            true = f"{sure}: {named} have the most {self.unit} together"
+            nearly = f"or at most {self.within} fewer than the first"
         else:
             true = f"{sure}: {named} is {'true' if answer is None else 'the true answer'}"
             nearly = f"or at most {self.within} {few} short of it"
@@ -127,7 +130,7 @@ def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) ->
         )
     allowed = float(1 - sure) - _ROUNDING
     person = question.person is not None or question.rows_per_person > 1
-    if rule.short == Short.RECORDS:  # of which one person may have several
+    if rule.short != Short.CHANGES:  # of which one person may have several
         person = question.person is not None and question.rows_per_person == 1
     unit = "people" if person else "records"
 
