@@ -178,3 +178,17 @@ def test_the_command_answers_with_a_bin_for_each(tmp_path: Path) -> None:
     line = ["compare", "quantiles", "--answers", "3", "--q", "0.25,0.75", "--records", "8"]
     found = CliRunner().invoke(app, [*line, "--epsilon", "1"])
     assert "quantiles over 6 answers" in found.stdout
+
+
+def test_one_vote_of_a_person_is_the_median_bin() -> None:
+    import polars
+
+    rows = polars.DataFrame(
+        {"who": ["ann"] * 3 + ["bob"] * 3, "income": [5, 15, 40, 15, 40, 45]}, strict=False
+    )
+    question = rb.Quantiles(
+        ["1/4", "3/4"], [0, 10, 20, 50], "income", person="who", person_rule="one vote"
+    )
+    found = rb.best(question, rb.DP(1)).counts(rows)
+    assert found == {"< 10": 0, "[10, 20)": 1, "≥ 20": 1}
+    assert rb.look(rows, question).matched == {"< 10": 1, "[10, 20)": 2, "≥ 20": 3}

@@ -141,6 +141,25 @@ def test_forged_scores_are_refused(change: dict[str, Any]) -> None:
         restore(content)
 
 
+def test_scores_fit_their_sets_in_their_order() -> None:
+    question = sets()
+    scores, described, answers = SetScores.of(question), question.describe(), question.answers
+    scores.must_fit(answers, "substituted", described)
+    order = rb.Ranking(list("abcd"), first=2)
+    for told, wrong in (
+        (order.answers, order.describe()),
+        (answers, described | {"in_order": True}),
+    ):
+        with pytest.raises(rb.InvalidMechanism, match="must have such a question"):
+            scores.must_fit(told, "substituted", wrong)
+    with pytest.raises(rb.InvalidMechanism, match="must be all sets"):
+        scores.must_fit(answers[::-1], "substituted", described)
+    with pytest.raises(rb.InvalidMechanism, match="must rank 4"):
+        scores.must_fit(answers, "substituted", described | {"among": list("abc")})
+    with pytest.raises(rb.InvalidMechanism, match="must have such a question"):
+        scores.must_fit(answers, "substituted", None)
+
+
 def test_scores_describe_themselves() -> None:
     scores = SetScores(6, 3, "substituted", 2)
     assert restored_scores(scores.describe()) == scores
