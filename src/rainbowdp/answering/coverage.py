@@ -75,7 +75,8 @@ class Coverage:
             true = f"{sure}: {named} has the most {self.unit}"
             nearly = f"or at most {self.within} fewer than the leader"
         elif self.short == Short.TOGETHER:
-            true = f"{sure}: {named} have the most {self.unit} together"
+            have = "the set has" if answer is None else f"{named} have"
+            true = f"{sure}: {have} the most {self.unit} together"
             nearly = f"or at most {self.within} fewer than the first"
         else:
             true = f"{sure}: {named} is {'true' if answer is None else 'the true answer'}"

@@ -107,6 +107,9 @@ def test_best_takes_it_where_it_is_better() -> None:
     assert rb.best(sets(ranked=6, first=3), rb.ZeroConcentrated("1/8")).name == "exponential"
     words = rb.best(sets(ranked=6, first=3), rb.DP("0.1")).proves().in_words("a, b, c")
     assert words.startswith("with 95 % confidence: a, b, c have the most records together, or at")
+    assert (
+        "the set has the most" in rb.best(sets(ranked=6, first=3), rb.DP("0.1")).proves().in_words()
+    )
 
 
 @pytest.mark.parametrize("kind", ["permute-and-flip", "exponential"])
