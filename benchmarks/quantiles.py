@@ -3,7 +3,8 @@
 All have the same ε in total; one by one each quartile has a third of it. Chances of ours are
 computed; OpenDP's ``make_private_quantile`` is drawn from, over the middles of the same bins. The
 distance is in bins, summed over the three quartiles. First real incomes, one record substituted;
-then 100 people with 10 rows each (the case of OpenDP's issue 2644), one person added or removed.
+then 100 people with 10 rows each, one person added or removed; the grades over powers of ten are
+shaped like those of OpenDP's issue 2644.
 Prints Markdown; the tables in docs/rankings.md come from here.
 """
 
@@ -41,10 +42,10 @@ def incomes(name: str, column: str) -> list[int]:
         return [int(row[column]) for row in csv.DictReader(file)]
 
 
-def people(seed: int) -> list[int]:
+def people(seed: int, mean: float = 50, spread: float = 15) -> list[int]:
     """The values of 100 people, 10 each: around a mean of their own."""
     draw = np.random.default_rng(seed)
-    middle = draw.normal(50, 15, 100)
+    middle = draw.normal(mean, spread, 100)
     values = draw.normal(np.repeat(middle, ROWS), 10)
     return [int(value) for value in np.clip(np.rint(values), 0, 99)]
 
@@ -61,6 +62,11 @@ CASES: dict[str, tuple[list[int], list[int], dict[str, Any]]] = {
         {},
     ),
     "election, 20 bins": (incomes("election.csv", "income"), list(range(0, 210_000, 10_000)), {}),
+    "grades, powers of ten": (
+        people(2, 85, 5),
+        [0, 1, 10, 100, 1000],
+        {"neighbors": "added or removed", "rows_per_person": ROWS},
+    ),
     "people, 5 bins": (
         people(1),
         list(range(0, 120, 20)),
