@@ -70,7 +70,7 @@ from rainbowdp.tables.locked import locked_connection
 from rainbowdp.tables.named import NamedTable
 from rainbowdp.tables.prepared import counted
 from rainbowdp.tables.query import Dialect
-from rainbowdp.tables.values import named
+from rainbowdp.tables.values import counts_by_name
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -256,7 +256,7 @@ def generally(table: Any, question: Question, *, key: int) -> dict[str, int]:
     address = sa.make_url(table.url)
     name = NamedTable(table.table)
     found = any_database.work_there(address, name, question, lambda made: counted(made, key))
-    return named(question, found)
+    return counts_by_name(question, found)
 
 
 # --- Pairs --------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def vote_coins(
     answers: int, guarantee: Guarantee, neighbors: str, ties: str, rows: int = 1
 ) -> PermuteAndFlip:
     """The coins of a vote."""
-    return coins_for(guarantee, VoteScores(answers, neighbors, ties, rows))
+    return coins_for(guarantee, VoteScores(answers, neighbors, ties, rows), answers)
 
 
 def rows_of_votes(rule: Rule, counts: Any) -> Floats:

@@ -92,7 +92,7 @@ def test_other_scores_of_votes_are_refused(change: dict[str, Any], match: str) -
 def test_other_kinds_of_scores_are_refused() -> None:
     assert restored_scores(SIGNED.describe()) == SIGNED
     for content in ({"of": "hats"}, {"of": "margins", "rows": 2}):
-        with pytest.raises(rb.InvalidMechanism, match="counts or margins"):
+        with pytest.raises(rb.InvalidMechanism, match="counts, sets or margins"):
             restored_scores(content)
 
 

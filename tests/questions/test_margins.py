@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rainbowdp.questions import Quantile, Share, Threshold, Winner, limited
+from rainbowdp.questions import Quantile, Quantiles, Ranking, Share, Threshold, Winner, limited
 
 Histogram: TypeAlias = tuple[int, ...]  # the listed groups, then the uncounted records
 Truth: TypeAlias = Callable[[Histogram], int]
@@ -145,6 +145,13 @@ questions = st.one_of(
         st.integers(2, 6).map(lambda q: list("abcdef"[:q])),
         neighbors=st.sampled_from(BOTH),
     ),
+    st.builds(
+        Ranking,
+        st.integers(4, 6).map(lambda q: list("abcdef"[:q])),
+        first=st.integers(1, 3),
+        in_order=st.booleans(),
+        neighbors=st.sampled_from(BOTH),
+    ),
     st.builds(Threshold, st.integers(1, 10**12), neighbors=st.sampled_from(BOTH)),
     st.builds(
         Share,
@@ -160,9 +167,19 @@ questions = st.one_of(
 )
 
 
-@given(questions, st.data())
+several = st.builds(
+    Quantiles,
+    st.lists(st.sampled_from(QUANTILES), min_size=1, max_size=4, unique=True).map(
+        lambda qs: sorted(qs, key=Fraction)
+    ),
+    st.integers(2, 5).map(lambda n: list(range(n + 1))),
+    neighbors=st.sampled_from(BOTH),
+)
+
+
+@given(st.one_of(questions, several), st.data())
 def test_neighbors_differ_by_at_most_one_and_one_answer_is_true(
-    question: Winner | Share | Threshold | Quantile, data: st.DataObject
+    question: Winner | Ranking | Share | Threshold | Quantile | Quantiles, data: st.DataObject
 ) -> None:
     names = [name for name, _ in question.groups]
     base = data.draw(st.sampled_from([0, 5, 10**6, 10**12]))

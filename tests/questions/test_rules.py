@@ -319,7 +319,8 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: from_description({"kind": "mean"}),
-        "kind must be one of winner, share, threshold, quantile, got kind='mean'",
+        "kind must be one of winner, ranking, share, threshold, quantile, quantiles, "
+        "got kind='mean'",
     ),
     (
         lambda: from_description({"kind": "winner", "answer": ["a", "b"]}),

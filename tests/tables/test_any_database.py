@@ -18,7 +18,7 @@ from rainbowdp.tables import any_database, count
 from rainbowdp.tables.any_database import _rows, work_there
 from rainbowdp.tables.named import NamedTable
 from rainbowdp.tables.prepared import counted
-from rainbowdp.tables.values import named
+from rainbowdp.tables.values import counts_by_name
 
 ON = rb.Winner(["on", "off"], "x")
 
@@ -27,7 +27,7 @@ def generally(url: str, table: str, question: Any) -> dict[str, int]:
     """The counts by the way for any database."""
     address = sa.make_url(url)
     found = work_there(address, NamedTable(table), question, lambda made: counted(made, None))
-    return named(question, found)
+    return counts_by_name(question, found)
 
 
 @pytest.mark.parametrize("name", list(COLUMNS))

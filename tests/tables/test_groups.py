@@ -316,7 +316,7 @@ MEDIAN = rb.Quantile("1/2", [0, 1, 2], "x")
         (lambda: rb.Grouped(VOTE, None, ["n"]), "needs both its own column and by="),
         (lambda: rb.Grouped(VOTE, "g", ["1"], apply="floor"), "make a column of the rounded"),
         (lambda: rb.Grouped(VOTE, "g", map(str, range(10_001))), "at most 10,000 groups"),
-        (lambda: rb.Grouped(3, "g", ["n"]), "groups need a Winner"),  # type: ignore[arg-type]
+        (lambda: rb.Grouped(3, "g", ["n"]), "groups need a question such as Winner"),  # type: ignore[arg-type]
         (
             lambda: rb.Grouped(
                 limited(rb.Quantile("1/2", [0, 1, 2], "x"), 1, "p", "one vote"), "g", ["n"]

@@ -19,7 +19,7 @@ from rainbowdp.tables import count
 from rainbowdp.tables.any_database import work_there
 from rainbowdp.tables.named import NamedTable
 from rainbowdp.tables.prepared import counted
-from rainbowdp.tables.values import named
+from rainbowdp.tables.values import counts_by_name
 
 
 class Odd:
@@ -76,7 +76,7 @@ def test_pandas_tells_other_values_from_none(
 def generally(url: str, question: Any) -> dict[str, int]:
     address = sa.make_url(url)
     found = work_there(address, NamedTable("t"), question, lambda made: counted(made, None))
-    return named(question, found)
+    return counts_by_name(question, found)
 
 
 def test_any_database_tells_other_values_from_none(tmp_path: Path) -> None:

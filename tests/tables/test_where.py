@@ -18,7 +18,7 @@ from rainbowdp.tables import SQLTable, any_database
 from rainbowdp.tables.named import NamedTable
 from rainbowdp.tables.prepared import Prepared
 from rainbowdp.tables.prepared import counted as counted_in
-from rainbowdp.tables.values import named
+from rainbowdp.tables.values import counts_by_name
 
 from .where_oracle import Record, Tree, text
 from .where_tables import (
@@ -235,7 +235,7 @@ def test_any_database(files: Files) -> None:
     url = sa.make_url(table.url)
 
     def work(prepared: Prepared) -> dict[str, int]:
-        return named(prepared.question, counted_in(prepared, 0))
+        return counts_by_name(prepared.question, counted_in(prepared, 0))
 
     def there(where: str) -> set[str]:
         asked = Winner(IDS, "id", where=where)

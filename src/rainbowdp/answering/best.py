@@ -52,17 +52,16 @@ def best(
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
     * Otherwise the kind that is wrong least often in the mean over a fixed list of histograms,
       which depends on the shape of the question and not on data or the guarantee. Under (ε,δ)
-      these are homogeneous, proximity where q − 1 ≤ e^ε, permute-and-flip for a vote, ordered bins
-      for a quantile where they are proved, and a margin flip; under Gaussian privacy homogeneous
-      and the exponential mechanism. So a larger ε, δ, μ or ρ never buys a worse answer by that
-      measure, or on tables of ``records`` records where you give them. A kind that leaves δ unused
-      says so in ``claim``.
+      these are homogeneous, proximity where q − 1 ≤ e^ε, permute-and-flip for a vote or its first
+      few as a set, ordered bins for a quantile where they are proved, and a margin flip; under
+      Gaussian privacy homogeneous and the exponential mechanism. So a larger ε, δ, μ or ρ never
+      buys a worse answer by that measure, or on tables of ``records`` records where you give them.
+      A kind that leaves δ unused says so in ``claim``.
 
     Parameters
     ----------
     question
-        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question, or a
-        ``Grouped`` one.
+        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not.
     guarantee
         What is promised between neighboring tables.
     records
@@ -123,8 +122,7 @@ def by_kind(
     Parameters
     ----------
     question
-        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question, or a
-        ``Grouped`` one.
+        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not.
     guarantee
         What is promised between neighboring tables.
     kind

@@ -34,7 +34,7 @@ class Coverage:
         How far short of the truth the answer is at most; none if no distance has the confidence.
     short : str
         What that counts: ``"changes"`` that would make the answer true, or ``"records"`` that it
-        is behind the leader of a vote.
+        is behind the leader of a vote, or ``"records together"`` that a set is behind the first.
     unit : str
         Whose changes these are, or what is counted: records, people or weight.
 
@@ -71,10 +71,14 @@ class Coverage:
         if self.within is None:
             return f"nothing {sure}: a wrong answer may be as far off as can be"
         few = self.unit if self.within != 1 else _ONE[self.unit]
+        fewer = "less" if self.unit == "weight" else "fewer"
         if self.short == Short.RECORDS:
             true = f"{sure}: {named} has the most {self.unit}"
-            fewer = "less" if self.unit == "weight" else "fewer"
             nearly = f"or at most {self.within} {fewer} than the leader"
+        elif self.short == Short.TOGETHER:
+            have = "the set has" if answer is None else f"{named} have"
+            true = f"{sure}: {have} the most {self.unit} together"
+            nearly = f"or at most {self.within} {fewer} than the first"
         else:
             true = f"{sure}: {named} is {'true' if answer is None else 'the true answer'}"
             nearly = f"or at most {self.within} {few} short of it"
@@ -128,11 +132,11 @@ def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) ->
         )
     allowed = float(1 - sure) - _ROUNDING
     person = question.person is not None or question.rows_per_person > 1
-    if rule.short == Short.RECORDS:  # of which one person may have several
+    if rule.short != Short.CHANGES:  # of which one person may have several
         person = question.person is not None and question.rows_per_person == 1
     unit = "people" if person else "records"
     scale = 1
-    if rule.short == Short.RECORDS and question.weight is not None:
+    if rule.short != Short.CHANGES and question.weight is not None:
         unit, scale = "weight", question.weight.scale
 
     def holds(short: int) -> bool:

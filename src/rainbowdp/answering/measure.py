@@ -21,15 +21,24 @@ import numpy as np
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.questions import Quantile, Question, Share, Threshold, Winner
+from rainbowdp.questions import (
+    Quantile,
+    Quantiles,
+    Question,
+    Ranking,
+    Share,
+    Threshold,
+    Winner,
+)
 from rainbowdp.questions.histograms import margins_of
 from rainbowdp.questions.relations import Ties
-
-Shape: TypeAlias = Winner | Quantile | Share | Threshold
 
 _SIZES = tuple(4**power for power in range(2, 11))
 _EACH = 48  # histograms of a size; fewer for many answers, as their margins take longer
 _LEAST = 8
+_MARGINS = 4_096  # of a size, where answers are many choices from a few groups
+
+Shape: TypeAlias = Winner | Ranking | Share | Threshold | Quantile | Quantiles
 
 
 def wrong(
@@ -60,6 +69,18 @@ def _shape(question: Question) -> Shape:
     if isinstance(question, Share | Threshold):
         return question
     size, neighbors, rows = len(question.answers), question.neighbors, question.limit
+    if isinstance(question, Ranking):
+        ranked = [str(number) for number in range(len(question.among))]
+        return Ranking(
+            ranked,
+            first=question.first,
+            in_order=question.in_order,
+            neighbors=neighbors,
+            rows_per_person=rows,
+        )
+    if isinstance(question, Quantiles):
+        edges = range(len(question.bins) + 1)
+        return Quantiles(question.qs, edges, neighbors=neighbors, rows_per_person=rows)
     if isinstance(question, Quantile):
         bins = range(size + 1)
         return Quantile(question.q, bins, neighbors=neighbors, rows_per_person=rows)
@@ -71,8 +92,11 @@ def _shape(question: Question) -> Shape:
 @lru_cache(maxsize=64)
 def _histograms(shape: Shape, records: int | None) -> tuple[Integers, Floats]:
     """The fixed histograms of a shape, of all sizes or one, and their margins."""
-    size = len(shape.groups)
-    each = max(_LEAST, min(_EACH, 8 * _EACH // size)) * len(_SIZES)
+    size, answers = len(shape.groups), len(shape.answers)
+    each = max(_LEAST, min(_EACH, 8 * _EACH // size))
+    if answers > size > 1:
+        each = max(1, min(each, _MARGINS // answers))
+    each *= len(_SIZES)
     sizes = [shape.limit * people for people in _SIZES] if records is None else [records]
     shares = _spread(each, size).reshape(len(sizes), -1, size)
     held = np.array(sizes, dtype=np.float64)[:, None, None]

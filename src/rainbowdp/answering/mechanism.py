@@ -59,7 +59,7 @@ class QuestionMechanism(Releasable):
     def __post_init__(self) -> None:
         if not isinstance(self.question, Question):
             raise InvalidQuestion(
-                "a question must be a Winner, Share, Threshold, Quantile or Custom, "
+                "a question must be one such as Winner([...]) or Threshold(100), "
                 f"got {type(self.question).__name__}"
             )
         check_guarantee(self.guarantee)

@@ -46,7 +46,16 @@ from rainbowdp.cli.tables import (
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
-from rainbowdp.questions import Grouped, Quantile, Question, Share, Threshold, Winner
+from rainbowdp.questions import (
+    Grouped,
+    Quantile,
+    Quantiles,
+    Question,
+    Ranking,
+    Share,
+    Threshold,
+    Winner,
+)
 from rainbowdp.questions.base import Counted
 from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
@@ -63,6 +72,8 @@ asking = typer.Typer(
 )
 
 
+_SHOWN = 6  # answers, where there are many
+_FEW = 64  # answers for which the textbook's mechanisms take no time
 KINDS = ("best", *(family.kind for family in FAMILIES))
 
 
@@ -281,16 +292,30 @@ def _also(name: str, own: Own, summary: str) -> None:
     _command(alias)
 
 
+Other = Annotated[str | None, typer.Option(help="One more answer, by this name: all other values.")]
+MissingValue = Annotated[
+    str | None, typer.Option(help="One more answer, by this name: rows without a value.")
+]
+
+
+def _among(among: str, other: str | None, missing: str | None) -> list[str]:
+    """The answers of a vote, without those for other values and for none."""
+    answers = listed(among)
+    for option, name in (("--other", other), ("--missing", missing)):
+        if name in answers:
+            raise RainbowError(
+                f"{option} names an answer of its own, got {name!r}, which --among lists: take "
+                "another name."
+            )
+    return answers
+
+
 @_command
 def winner(
     column: Column,
     among: Annotated[str, typer.Option(help="The possible answers: red,green,blue.")],
-    other: Annotated[
-        str | None, typer.Option(help="One more answer, by this name: all other values.")
-    ] = None,
-    missing: Annotated[
-        str | None, typer.Option(help="One more answer, by this name: rows without a value.")
-    ] = None,
+    other: Other = None,
+    missing: MissingValue = None,
     ties: Annotated[
         str, typer.Option(help="Who is right in a tie: 'first listed' or 'any leader'.")
     ] = "first listed",
@@ -300,17 +325,34 @@ def winner(
     Example: `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
     --ledger budget.db`
     """
-    tied, answers = one_of(Ties, ties, "ties"), listed(among)
-    for option, name in (("--other", other), ("--missing", missing)):
-        if name in answers:
-            raise RainbowError(
-                f"{option} names an answer of its own, got {name!r}, which --among lists: take "
-                "another name."
-            )
+    tied, answers = one_of(Ties, ties, "ties"), _among(among, other, missing)
     return partial(Winner, answers, column, other=other, missing=missing, ties=tied)
 
 
 _also("mode", winner, "Which listed value is the most frequent? The same as `rainbow ask winner`.")
+
+
+@_command
+def ranking(
+    column: Column,
+    among: Annotated[str, typer.Option(help="Those to be ranked: red,green,blue.")],
+    first: Annotated[int, typer.Option(help="How many of them to name.")],
+    as_set: Annotated[
+        bool,
+        typer.Option("--as-set", help="Say who is among the first, not who is before whom."),
+    ] = False,
+    other: Other = None,
+    missing: MissingValue = None,
+) -> Callable[..., Question]:
+    """Which of the listed values have the most rows, in order or as a set?
+
+    Example: `rainbow ask ranking votes.csv --column choice --among red,green,blue,white --first 3
+    --epsilon 1 --ledger budget.db`
+    """
+    ranked, ordered = _among(among, other, missing), not as_set
+    return partial(
+        Ranking, ranked, column, first=first, in_order=ordered, other=other, missing=missing
+    )
 
 
 @_command
@@ -351,21 +393,25 @@ def threshold(
     return partial(Threshold, enough, column, equals=equals, minimum=minimum, maximum=maximum)
 
 
+Bins = Annotated[
+    str,
+    typer.Option(
+        help="Edges of the bins, numbers or dates: 0,10000,20000,50000. "
+        "The first and the last may be left out: ,10000,20000,"
+    ),
+]
+ClosedEnds = Annotated[
+    bool,
+    typer.Option("--closed-ends", help="Leave out rows beyond the first and the last edge."),
+]
+
+
 @_command
 def quantile(
     column: Column,
-    bins: Annotated[
-        str,
-        typer.Option(
-            help="Edges of the bins, numbers or dates: 0,10000,20000,50000. "
-            "The first and the last may be left out: ,10000,20000,"
-        ),
-    ],
+    bins: Bins,
     q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
-    closed_ends: Annotated[
-        bool,
-        typer.Option("--closed-ends", help="Leave out rows beyond the first and the last edge."),
-    ] = False,
+    closed_ends: ClosedEnds = False,
 ) -> Callable[..., Question]:
     """Which bin holds the quantile? Bins run from each edge up to, but without, the next.
 
@@ -375,6 +421,25 @@ def quantile(
     --epsilon 1 --ledger budget.db`
     """
     return partial(Quantile, q, edges(bins), column, closed_ends=closed_ends)
+
+
+@_command
+def quantiles(
+    column: Column,
+    bins: Bins,
+    q: Annotated[
+        str, typer.Option("--q", help="Which quantiles, in rising order.")
+    ] = "0.25,0.5,0.75",
+    closed_ends: ClosedEnds = False,
+) -> Callable[..., Question]:
+    """Which bins hold several quantiles, all in one answer? Quartiles, if you do not say which.
+
+    The answer names a bin for each: < 20000 | [20000, 40000) | [20000, 40000).
+
+    Example: `rainbow ask quantiles people.csv --column income --bins 0,20000,40000,80000
+    --q 0.25,0.5,0.75 --epsilon 1 --ledger budget.db`
+    """
+    return partial(Quantiles, listed(q), edges(bins), column, closed_ends=closed_ends)
 
 
 def _show(
@@ -530,7 +595,7 @@ def _explain(asked: Mechanism, as_json: bool) -> None:
             "guarantee": f"{asked.guarantee}, {_change(asked.question)}",
             "in words": asked.guarantee.in_words(unit_of(asked.question).whom),
             **_each_group(asked),
-            "answers": ", ".join(mechanism.question.answers),
+            "answers": _listed_answers(mechanism.question),
             **_filtered(mechanism.question),
             "proves": mechanism.proves().in_words(),
         }
@@ -549,13 +614,23 @@ def _explain(asked: Mechanism, as_json: bool) -> None:
     warn(asked.guarantee, unit_of(asked.question).whom)
 
 
+def _listed_answers(question: Question) -> str:
+    """All answers, or the first of very many."""
+    if not isinstance(question, Ranking | Quantiles):
+        return ", ".join(question.answers)
+    shown, many = "; ".join(question.answers[:_SHOWN]), len(question.answers)
+    return shown if many <= _SHOWN else f"{shown}; … ({many:,} in all)"
+
+
 def _percent(chance: float) -> str:
     return f"{floor(chance * 1e6) / 1e4:.4f}%"  # rounded down, so never "100%"
 
 
 def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
     """What else there is for the question and the guarantee, by name."""
-    makers = {**ours_for(mechanism.question, mechanism.guarantee), **OTHERS}
+    makers = ours_for(mechanism.question, mechanism.guarantee)
+    if len(mechanism.question.answers) <= _FEW:
+        makers |= OTHERS
     del makers["best"]
     found: dict[str, Any] = {}
     for name, make in makers.items():

@@ -15,9 +15,11 @@ class Kind(StrEnum):
     """The questions to choose from."""
 
     winner = "winner"
+    ranking = "ranking"
     share = "share"
     threshold = "threshold"
     quantile = "quantile"
+    quantiles = "quantiles"
 
 
 def compare(
@@ -26,13 +28,17 @@ def compare(
     epsilon: Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5 or 1/3.")],
     delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
     answers: Annotated[
-        int, typer.Option(help="How many answers a winner or bins a quantile has.")
+        int, typer.Option(help="How many answers a vote or bins a quantile has.")
     ] = 2,
+    first: Annotated[int, typer.Option(help="How many a ranking names.")] = 2,
+    as_set: Annotated[bool, typer.Option("--as-set", help="A ranking without its order.")] = False,
     at_least: Annotated[
         str | None,
         typer.Option(help="The threshold or the share; half of the records if not given."),
     ] = None,
-    q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
+    q: Annotated[
+        str, typer.Option("--q", help="Which quantile: 0.5 is the median; or several: 0.25,0.75.")
+    ] = "0.5",
     neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
@@ -50,10 +56,10 @@ def compare(
 
     Example: `rainbow compare winner --answers 3 --records 20 --epsilon 1`
     """
-    from rainbowdp.cli.given import portion, whole_number
+    from rainbowdp.cli.given import listed, portion, whole_number
     from rainbowdp.comparison import compare as compared
     from rainbowdp.guarantees.dp import DP
-    from rainbowdp.questions import Quantile, Share, Threshold, Winner
+    from rainbowdp.questions import Quantile, Quantiles, Ranking, Share, Threshold, Winner
     from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
     if answers < 2:
@@ -61,9 +67,17 @@ def compare(
     if records < 1:
         raise RainbowError(f"A comparison needs at least 1 record, not {records}: see --records.")
     relation = one_of(Neighbors, neighbors, "neighbors")
-    made: Winner | Share | Threshold | Quantile
-    if question is Kind.winner:
-        names = [str(number) for number in range(1, answers + 1)]
+    made: Winner | Ranking | Share | Threshold | Quantile | Quantiles
+    names = [str(number) for number in range(1, answers + 1)]
+    if question is Kind.ranking:
+        made = Ranking(
+            names,
+            first=first,
+            in_order=not as_set,
+            neighbors=relation,
+            rows_per_person=rows_per_person,
+        )
+    elif question is Kind.winner:
         made = Winner(
             names,
             ties=one_of(Ties, ties, "ties"),
@@ -73,6 +87,9 @@ def compare(
     elif question is Kind.quantile:
         bins = list(range(answers + 1))
         made = Quantile(q, bins, neighbors=relation, rows_per_person=rows_per_person)
+    elif question is Kind.quantiles:
+        bins = list(range(answers + 1))
+        made = Quantiles(listed(q), bins, neighbors=relation, rows_per_person=rows_per_person)
     elif question is Kind.share:
         part = portion(at_least or "1/2")
         made = Share(part, neighbors=relation, rows_per_person=rows_per_person)

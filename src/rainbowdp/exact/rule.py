@@ -43,6 +43,7 @@ class Short(StrEnum):
 
     CHANGES = "changes"  # so many until it is true
     RECORDS = "records"  # so many behind the leader of a vote
+    TOGETHER = "records together"  # so many behind the first few of a vote, in sum
 
 
 class Rule(ABC):

@@ -1,10 +1,13 @@
 """How far each answer is behind the best, in whole steps, and what one person can move of that.
 
-Two scores serve every question:
+Three scores serve every question:
 
 *Counts of a vote.* Where any leader is right, an answer's score is its count n_v; where ties go to
 the first listed, x_v = q·n_v − v in q-th parts of a record, so that no two answers are tied and who
 is listed first has the advantage. One record moves the score of its answer and no other.
+
+*Sums of counts, for the first k of a vote as a set.* A set has the sum of its members' x_v, which
+is highest for the first k. One record moves the scores of all sets with its answer, all alike.
 
 *Signed margins of any question.* An answer that is not the true one has the score ½ − λ_v; the true
 one has D − ½, where D is the margin of its nearest rival. Each score moves by at most 1 between
@@ -17,6 +20,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -31,8 +37,15 @@ from rainbowdp.exact.margins import (
 )
 from rainbowdp.exact.rule import Outline, Short
 from rainbowdp.exact.steps import LONGEST
-from rainbowdp.exact.votes import chances_of_a_vote, counts_key, counts_of, must_be_that_vote
-from rainbowdp.questions import Question, Winner
+from rainbowdp.exact.votes import (
+    chances_of_a_vote,
+    counts_key,
+    counts_of,
+    must_be_that_vote,
+    must_be_those_sets,
+)
+from rainbowdp.questions import Question, Ranking, Winner
+from rainbowdp.questions.ranking import MOST_RANKINGS
 from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
 Right = Callable[[Sequence[int]], float]  # of distances to the chance of an answer that has none
@@ -62,6 +75,10 @@ class Scores(ABC):
     @abstractmethod
     def key(self, question: Question, counted: Dataset) -> Any:
         """What distances are found by."""
+
+    def key_of(self, numbers: Sequence[int], answers: Sequence[Answer]) -> Any:
+        """The key that has these counts or margins: proofs play with them."""
+        return dict(zip(answers, numbers, strict=True))
 
     @abstractmethod
     def distances(self, key: Any, answers: Sequence[Answer]) -> list[int]:
@@ -227,6 +244,140 @@ class VoteScores(Scores):
 
 
 @dataclass(frozen=True)
+class SetScores(Scores):
+    """The sums of the counts of the first few of a vote, as sets.
+
+    Parameters
+    ----------
+    ranked
+        How many are ranked.
+    first
+        How many a set has.
+    neighbors
+        What one change is.
+    rows
+        How many records one person may have.
+
+    """
+
+    ranked: int
+    first: int
+    neighbors: str
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        given = (self.ranked, self.first, self.rows)
+        if any(type(number) is not int or number < 1 for number in given):
+            raise InvalidMechanism(f"scores of sets need whole numbers from 1, got {given}")
+        if self.first >= self.ranked or comb(self.ranked, self.first) > MOST_RANKINGS:
+            raise InvalidMechanism(
+                f"scores of sets need fewer first than ranked, and at most {MOST_RANKINGS:,} sets, "
+                f"got the first {self.first} of {self.ranked}"
+            )
+        neighbors = one_of(Neighbors, self.neighbors, "neighbors", InvalidMechanism)
+        object.__setattr__(self, "neighbors", neighbors)
+
+    @classmethod
+    def of(cls, question: Ranking) -> SetScores:
+        """The scores of this ranking's sets."""
+        return cls(len(question.among), question.first, question.neighbors, question.limit)
+
+    @property
+    def moves(self) -> int:
+        """All records of a person, in and out, in as many parts as are ranked."""
+        return self.ranked * self._step
+
+    @property
+    def _step(self) -> int:
+        return self.rows * (2 if self.neighbors == Neighbors.SUBSTITUTED else 1)
+
+    def must_fit(
+        self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
+    ) -> None:
+        """Refuse all but these sets, in their order, with this relation and rows a person."""
+        must_be_those_sets(
+            answers,
+            neighbors,
+            question,
+            size=self.ranked,
+            first=self.first,
+            relation=self.neighbors,
+            rows=self.rows,
+        )
+
+    def scope_on_a_graph(self) -> str:
+        """A ranking is a question."""
+        raise InvalidMechanism("the scores of sets must have their question, got none")
+
+    def key(self, question: Question, counted: Dataset) -> Any:
+        """The counts of those ranked."""
+        return tuple(int(counted.get(name, 0)) for name, _ in question.groups)
+
+    def key_of(self, numbers: Sequence[int], answers: Sequence[Answer]) -> Any:
+        """The counts."""
+        return tuple(numbers)
+
+    def distances(self, key: Any, answers: Sequence[Answer]) -> list[int]:
+        """How far each sum is below the highest."""
+        if type(key) is not tuple or len(key) != self.ranked or len(answers) != len(self._sets):
+            raise NoPlace("counts of all that are ranked", key)
+        if any(type(count) is not int or count < 0 for count in key):
+            raise NoPlace("counts that are whole numbers from 0", key)
+        scores = [self.ranked * count - place for place, count in enumerate(key)]
+        small = self.first * self.ranked * (max(key) + 2) < 1 << 62  # sums that 64 bits hold
+        sums = np.array(scores, dtype=np.int64 if small else object)[self._sets].sum(axis=1)
+        distances: list[int] = (sums.max() - sums).tolist()
+        return distances
+
+    def distances_at(self, counts: Integers, margins: Floats) -> Floats:
+        """From the counts."""
+        scores = self.ranked * counts - np.arange(self.ranked)
+        sums = scores[:, self._sets[:, 0]]
+        for column in self._sets.T[1:]:
+            sums = sums + scores[:, column]
+        distances: Floats = (sums.max(axis=1, keepdims=True) - sums).astype(np.float64)
+        return distances
+
+    @cached_property
+    def _sets(self) -> Integers:
+        return np.array(list(combinations(range(self.ranked), self.first)), dtype=np.int64)
+
+    def chances(
+        self, right: Right, answers: int, margin: int, farthest: int
+    ) -> tuple[float, float]:
+        """Least where all in the set are alike and all others, most where only two are near.
+
+        The first of the others overtakes the last of the set after ``margin`` changes, as in a
+        vote, from so many records behind; those alike are in the order of the list.
+        """
+        if type(margin) is not int or margin < 1:
+            raise NoPlace("a margin that is a whole number from 1", margin)
+        near, last = self._step * (margin - 1), self._step * margin - 1
+        behind = [
+            place + self.ranked * near * (place >= self.first) for place in range(self.ranked)
+        ]
+        sums = np.array(behind, dtype=object)[self._sets].sum(axis=1)
+        crowded = (sums - sums.min()).tolist()
+        far = [max(farthest, self.ranked * (last + 1))] * (answers - 2)
+        return right(crowded), right([0, self.ranked * last + self.ranked - 1, *far])
+
+    @property
+    def short(self) -> Short:
+        """Sums tell how many records a set is behind."""
+        return Short.TOGETHER
+
+    def far(self, crowd: Crowd, answers: int, short: int) -> float:
+        """All sets just so far behind, less what their places in the list make of it at most."""
+        places = self.first * (self.ranked - self.first)
+        behind = max(0, self.ranked * (short + 1) - places)
+        return float(crowd(np.array([np.inf]), np.array([float(behind)]), answers - 1)[0])
+
+    def describe(self) -> dict[str, Any]:
+        """What makes the scores."""
+        return {"of": "sets", **{name: _plain(value) for name, value in asdict(self).items()}}
+
+
+@dataclass(frozen=True)
 class MarginScores(Scores):
     """The signed margins of any question: nothing but the margins is needed."""
 
@@ -304,8 +455,12 @@ class MarginScores(Scores):
 
 
 def scores_for(question: Question) -> Scores:
-    """Counts for a vote, which tell more than its margins; else signed margins."""
-    return VoteScores.of(question) if isinstance(question, Winner) else MarginScores()
+    """Counts for a vote or for sets, which tell more than their margins; else signed margins."""
+    if isinstance(question, Winner):
+        return VoteScores.of(question)
+    if isinstance(question, Ranking) and (not question.in_order or question.first == 1):
+        return SetScores.of(question)
+    return MarginScores()
 
 
 def restored_scores(content: Mapping[str, Any]) -> Scores:
@@ -316,7 +471,9 @@ def restored_scores(content: Mapping[str, Any]) -> Scores:
         return MarginScores()
     if kind == "counts":
         return VoteScores(**given)
-    raise InvalidMechanism(f"scores must be of counts or margins, got {kind!r}")
+    if kind == "sets":
+        return SetScores(**given)
+    raise InvalidMechanism(f"scores must be of counts, sets or margins, got {kind!r}")
 
 
 def _plain(value: Any) -> Any:

@@ -18,6 +18,13 @@ _MARGINS = (7, 1, 2, 10**20, 3)
 _FEW = 4  # rivals for which all combinations are played
 
 
+def moves_of_counts(answers: int, question: Mapping[str, Any], distances: Distances) -> int:
+    """By how many steps one person can move the scores of a vote, or of its first few as sets."""
+    if question.get("kind") == "ranking":
+        return _records_moved(question) * _steps_of_sets(answers, question, distances)
+    return moves_of_a_vote(answers, question, distances)
+
+
 def moves_of_a_vote(answers: int, question: Mapping[str, Any], distances: Distances) -> int:
     """By how many steps one person can move the scores of a vote, in and out together."""
     return _records_moved(question) * _steps_a_record(answers, question, distances)
@@ -61,6 +68,26 @@ def _records_moved(question: Mapping[str, Any]) -> int:
     raise InvalidMechanism(
         f"neighbors must be 'substituted' or 'added or removed', got {neighbors!r}"
     )
+
+
+def _steps_of_sets(answers: int, question: Mapping[str, Any], distances: Distances) -> int:
+    """By how much one record moves the scores of all sets that have its answer, and no others."""
+    ranked = len(question["among"])
+    sets = [set(chosen) for chosen in itertools.combinations(range(ranked), question["first"])]
+    if len(sets) != answers:
+        raise InvalidMechanism(f"there must be {len(sets)} sets, got {answers} answers")
+    for counts in ([0] * ranked, [3] * ranked, [7 * (v % 3) for v in range(ranked)]):
+        before = distances(counts)
+        for v in {0, ranked // 2, ranked - 1}:
+            after = distances([count + (i == v) for i, count in enumerate(counts)])
+            moved: dict[bool, set[int]] = {True: set(), False: set()}
+            for chosen, a, b in zip(sets, after, before, strict=True):
+                moved[v in chosen].add(b - a)
+            if {a - b for a in moved[True] for b in moved[False]} != {ranked}:
+                raise InvalidMechanism(
+                    f"one record must move the scores of its sets by {ranked} and no others"
+                )
+    return ranked
 
 
 def _steps_a_record(answers: int, question: Mapping[str, Any], distances: Distances) -> int:

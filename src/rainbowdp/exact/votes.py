@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from rainbowdp.aliases import Answer
@@ -53,6 +54,31 @@ def must_be_that_vote(
             f"a rule for a vote with ties {ties!r} and at most {rows} records (or units of weight) "
             f"a person must have such a question, got {asked}"
         )
+
+
+def must_be_those_sets(
+    answers: tuple[Answer, ...],
+    neighbors: str,
+    question: Mapping[str, Any] | None,
+    *,
+    size: int,
+    first: int,
+    relation: str,
+    rows: int,
+) -> None:
+    """Refuse all but the sets of so many of those ranked, in their order."""
+    given = question or {}
+    asked = (given.get("kind"), given.get("first"), limit_of(given) if given else None, neighbors)
+    if asked != ("ranking", first, rows, relation) or (given.get("in_order") and first > 1):
+        raise InvalidMechanism(
+            f"a rule for the first {first} as a set, with at most {rows} records a person "
+            f"{relation}, must have such a question, got {asked}"
+        )
+    among = given.get("among")
+    if not isinstance(among, list) or len(among) != size:
+        raise InvalidMechanism(f"a rule for sets must rank {size}, got others")
+    if answers != tuple(", ".join(chosen) for chosen in combinations(among, first)):
+        raise InvalidMechanism("the answers of a rule for sets must be all sets, got others")
 
 
 def chances_of_a_vote(

@@ -2,16 +2,18 @@
 
 ===========  ======================================================
 `Winner`     which listed answer has the most records
+`Ranking`    which listed answers have the most records
 `Threshold`  are there at least so many matching records
 `Share`      is at least such a share of the records matching ones
 `Quantile`   which listed bin holds the quantile
+`Quantiles`  which listed bins hold several quantiles
 `Custom`     a user's own margins, which `refute` tries to refute
 ===========  ======================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -21,6 +23,8 @@ from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.grouped import Grouped
 from rainbowdp.questions.groups import Between, Equals, Group
 from rainbowdp.questions.quantile import Quantile
+from rainbowdp.questions.quantiles import Quantiles
+from rainbowdp.questions.ranking import Ranking
 from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 from rainbowdp.questions.share import Share
@@ -38,7 +42,9 @@ __all__ = [
     "Neighbors",
     "PersonRule",
     "Quantile",
+    "Quantiles",
     "Question",
+    "Ranking",
     "Refutation",
     "Share",
     "Threshold",
@@ -51,11 +57,13 @@ __all__ = [
     "unit_of",
 ]
 
-_KINDS: dict[str, type[Winner] | type[Share] | type[Threshold] | type[Quantile]] = {
+_KINDS: dict[str, Callable[..., CountQuestion]] = {
     "winner": Winner,
+    "ranking": Ranking,
     "share": Share,
     "threshold": Threshold,
     "quantile": Quantile,
+    "quantiles": Quantiles,
 }
 _Limited = TypeVar("_Limited", bound=CountQuestion | Custom)
 

@@ -11,6 +11,7 @@ from rainbowdp.questions.base import CountQuestion, Question
 from rainbowdp.questions.by import By
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.quantile import Quantile
+from rainbowdp.questions.quantiles import Quantiles
 from rainbowdp.questions.relations import Neighbors, PersonRule
 from rainbowdp.questions.weights import Weight
 
@@ -75,7 +76,7 @@ class Grouped:
     ) -> None:
         if not isinstance(question, CountQuestion):
             raise InvalidQuestion(
-                "groups need a Winner, Share, Threshold or Quantile to be asked in each, "
+                "groups need a question such as Winner or Quantile to be asked in each, "
                 f"got {type(question).__name__}"
             )
         if (by is None) != (question.column is None):
@@ -83,7 +84,10 @@ class Grouped:
                 "a question in groups needs both its own column and by=, or neither where counts "
                 f"are given, got column={question.column!r} and by={by!r}"
             )
-        if isinstance(question, Quantile) and question.person_rule == PersonRule.ONE_VOTE:
+        if (
+            isinstance(question, Quantile | Quantiles)
+            and question.person_rule == PersonRule.ONE_VOTE
+        ):
             raise InvalidQuestion(
                 "with groups a person who has one vote has no median: use person_rule='sample'"
             )

@@ -99,9 +99,9 @@ class Quantile(CountQuestion):
         share = exact(q, "q", InvalidQuestion)
         if not 0 < share < 1:
             raise InvalidQuestion(f"q must be strictly between 0 and 1, got q={q}")
-        checked = _checked_bins(bins, closed_ends)
+        checked = checked_bins(bins, closed_ends)
         closed = checked[0][0] is not None or checked[-1][1] is not None
-        names = [str(rule) for rule in _ranges(checked)]
+        names = [str(rule) for rule in ranges_of(checked)]
         self._set_shared(
             names, column, neighbors, person, rows_per_person, person_rule, where, apply, weight
         )
@@ -111,7 +111,7 @@ class Quantile(CountQuestion):
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """One group for each bin, named as its answer."""
-        return tuple(zip(self.answers, _ranges(self.bins), strict=True))
+        return tuple(zip(self.answers, ranges_of(self.bins), strict=True))
 
     def leads(self, counts: Mapping[str, SupportsIndex], /) -> tuple[int, ...]:
         """The count below each edge between two bins less the rank ⌈qN⌉.
@@ -151,24 +151,33 @@ class Quantile(CountQuestion):
         }
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
-        total = sum(counts)
-        if total == 0:
-            return [min(j, 1) for j in range(len(counts))]
-        rank = -(-self.q.numerator * total // self.q.denominator)
-        distances = []
-        for own, upto in zip(counts, accumulate(counts), strict=True):
-            left, right = upto - own, total - upto
-            if left < rank <= upto:
-                distances.append(0)
-            elif self.neighbors == Neighbors.SUBSTITUTED:
-                distances.append(max(rank - upto, left - rank + 1))
-            elif upto < rank:
-                distances.append(_from_below(self.q, left, own, right))
-            else:
-                distances.append(_from_above(self.q, left, own, right))
-        if self.neighbors == "added or removed":  # an empty table answers with the first bin
-            distances[0] = min(distances[0], total)
-        return distances
+        return margins_of_a_quantile(self.q, counts, self.neighbors)
+
+
+def margins_of_a_quantile(q: Fraction, counts: Sequence[int], neighbors: Neighbors) -> list[int]:
+    """How many records must change before each bin holds the quantile.
+
+    >>> margins_of_a_quantile(Fraction(1, 2), [4, 1, 2], Neighbors.SUBSTITUTED)
+    [0, 1, 2]
+    """
+    total = sum(counts)
+    if total == 0:
+        return [min(j, 1) for j in range(len(counts))]
+    rank = -(-q.numerator * total // q.denominator)
+    distances = []
+    for own, upto in zip(counts, accumulate(counts), strict=True):
+        left, right = upto - own, total - upto
+        if left < rank <= upto:
+            distances.append(0)
+        elif neighbors == Neighbors.SUBSTITUTED:
+            distances.append(max(rank - upto, left - rank + 1))
+        elif upto < rank:
+            distances.append(_from_below(q, left, own, right))
+        else:
+            distances.append(_from_above(q, left, own, right))
+    if neighbors == Neighbors.ADDED_OR_REMOVED:  # an empty table answers with the first bin
+        distances[0] = min(distances[0], total)
+    return distances
 
 
 def _from_below(q: Fraction, left: int, own: int, right: int) -> int:
@@ -197,7 +206,7 @@ def _from_above(q: Fraction, left: int, own: int, right: int) -> int:
     return first + max(0, gap // max(p, d - p) + 1)
 
 
-def _ranges(bins: Sequence[Bin]) -> list[Between]:
+def ranges_of(bins: Sequence[Bin]) -> list[Between]:
     """What each bin holds: the last one its high end too."""
     last = len(bins) - 1
     return [
@@ -206,7 +215,7 @@ def _ranges(bins: Sequence[Bin]) -> list[Between]:
     ]
 
 
-def _checked_bins(bins: Iterable[Any], closed_ends: bool) -> tuple[Bin, ...]:
+def checked_bins(bins: Iterable[Any], closed_ends: bool) -> tuple[Bin, ...]:
     """Bins as pairs that rise, touch and do not overlap, the outer ones open unless closed."""
     rule = "bins must be rising edges or pairs (low, high)"
     if isinstance(bins, str) or not isinstance(bins, Iterable):

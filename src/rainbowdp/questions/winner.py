@@ -84,7 +84,7 @@ class Winner(CountQuestion):
         apply: str | None = None,
         weight: Weight | None = None,
     ) -> None:
-        every = _with_rest(answers, other, missing)
+        every = with_rest(answers, other, missing)
         self._set_shared(
             every, column, neighbors, person, rows_per_person, person_rule, where, apply, weight
         )
@@ -94,11 +94,7 @@ class Winner(CountQuestion):
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """One group for each answer: the records whose value is that answer, another or none."""
-        rest: dict[str | None, OtherValue | NoValue] = {
-            self.other: OtherValue(),
-            self.missing: NoValue(),
-        }
-        return tuple((answer, rest.get(answer, Equals(answer))) for answer in self.answers)
+        return groups_of_a_vote(self.answers, self.other, self.missing)
 
     def _parameters(self) -> dict[str, Any]:
         return {
@@ -110,19 +106,44 @@ class Winner(CountQuestion):
         }
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
-        rule = _substituted if self.neighbors == Neighbors.SUBSTITUTED else _added_or_removed
-        distances = rule(counts)
-        distances[counts.index(max(counts))] = 0
-        return distances
+        return margins_of_a_vote(counts, self.neighbors)
 
 
-def _with_rest(answers: Iterable[str], other: str | None, missing: str | None) -> tuple[str, ...]:
-    """The listed answers and then those for all other values and for none."""
+def with_rest(answers: Iterable[str], other: str | None, missing: str | None) -> tuple[str, ...]:
+    """The listed answers and then those for all other values and for none.
+
+    >>> with_rest(["red"], "else", None)
+    ('red', 'else')
+    """
     listed = checked_answers(answers, least=1 if other or missing else 2)
     rest = tuple(name for name in (other, missing) if name is not None)
     if rest and listed[-len(rest) :] == rest:
         listed = listed[: -len(rest)]
     return (*listed, *rest)
+
+
+def groups_of_a_vote(
+    answers: Iterable[str], other: str | None, missing: str | None
+) -> tuple[Group, ...]:
+    """One group for each answer; ``other`` and ``missing`` are for the rest, where they are named.
+
+    >>> [str(rule) for _, rule in groups_of_a_vote(["red", "else"], "else", None)]
+    ["is 'red'", 'is something else']
+    """
+    rest: dict[str | None, OtherValue | NoValue] = {other: OtherValue(), missing: NoValue()}
+    return tuple((answer, rest.get(answer, Equals(answer))) for answer in answers)
+
+
+def margins_of_a_vote(counts: Sequence[int], neighbors: Neighbors) -> list[int]:
+    """How many records must change before each answer wins.
+
+    >>> margins_of_a_vote([10, 7, 0], Neighbors.SUBSTITUTED)
+    [0, 2, 7]
+    """
+    rule = _substituted if neighbors == Neighbors.SUBSTITUTED else _added_or_removed
+    distances = rule(counts)
+    distances[counts.index(max(counts))] = 0
+    return distances
 
 
 def _substituted(counts: Sequence[int]) -> list[int]:

@@ -51,7 +51,7 @@ from rainbowdp.tables.looking import Look, looked
 from rainbowdp.tables.prepared import Found, Prepared, Work, counted
 from rainbowdp.tables.series import count_series, frame_of, is_series
 from rainbowdp.tables.text_files import TextFile
-from rainbowdp.tables.values import named
+from rainbowdp.tables.values import counts_by_name
 
 __all__ = [
     "Look",
@@ -86,7 +86,7 @@ def count(
     names = _names(question)
     if isinstance(table, Mapping):
         return shielded(lambda: checked_counts(table, names), table, question.column)
-    return named(question, _cells(table, question, progress, key))
+    return counts_by_name(question, _cells(table, question, progress, key))
 
 
 def count_groups(
@@ -108,7 +108,7 @@ def count_groups(
         return shielded(lambda: _given(table, names, parts), table, question.column)
     counts = _cells(table, question, progress, key)
     rows = (counts[place : place + len(names)] for place in range(0, len(counts), len(names)))
-    return {part: named(question, row) for part, row in zip(parts, rows, strict=True)}
+    return {part: counts_by_name(question, row) for part, row in zip(parts, rows, strict=True)}
 
 
 def _given(

@@ -21,7 +21,7 @@ from rainbowdp.tables.paths import PARQUET, STANDARD_INPUT, named_files, one_for
 from rainbowdp.tables.prepared import Found, Prepared, Work, counted
 from rainbowdp.tables.text_files import TextFile
 from rainbowdp.tables.text_reader import LINES, Sizes, TextReader
-from rainbowdp.tables.values import named
+from rainbowdp.tables.values import counts_by_name
 
 Progress: TypeAlias = Callable[[float], None]
 
@@ -77,7 +77,7 @@ def count_files(
     def work(prepared: Prepared) -> list[int]:
         return counted(prepared, key)
 
-    return named(question, in_files(source, question, work, progress, sizes))
+    return counts_by_name(question, in_files(source, question, work, progress, sizes))
 
 
 def _kept(stream: BinaryIO, file: Path) -> Path:

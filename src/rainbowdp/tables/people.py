@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
-from rainbowdp.questions import PersonRule, Quantile
+from rainbowdp.questions import PersonRule, Quantile, Quantiles
 from rainbowdp.questions.base import Counted
 
 Rule: TypeAlias = Literal["sample", "most frequent", "median"]
@@ -40,7 +40,9 @@ class People:
         key = secrets.randbits(_KEY_BITS) if key is None else key % (1 << _KEY_BITS)
         if question.person_rule == PersonRule.SAMPLE:
             return cls("sample", min(question.rows_per_person, _MOST), key)
-        return cls("median" if isinstance(question, Quantile) else "most frequent", 1, key)
+        return cls(
+            "median" if isinstance(question, Quantile | Quantiles) else "most frequent", 1, key
+        )
 
 
 def no_identity(column: str | None, type_: object, *, floats: bool) -> UnreadableTable:

@@ -82,7 +82,7 @@ def numbered(question: Counted, rows: Iterable[Sequence[Any]], factor: int = 1) 
     return counts
 
 
-def named(question: Counted, counts: Sequence[int]) -> dict[str, int]:
+def counts_by_name(question: Counted, counts: Sequence[int]) -> dict[str, int]:
     """The counts by the names of their groups."""
     return {name: n for (name, _), n in zip(question.groups, counts, strict=True)}
 

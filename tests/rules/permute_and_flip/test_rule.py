@@ -55,6 +55,7 @@ def by_all_coins(rule: PermuteAndFlip, counts: Counts) -> list[Fraction]:
     """From the definition: every way the coins can fall, an equal draw among the heads."""
     size, most = len(counts), max(counts)
     leader = counts.index(most)
+    assert isinstance(rule.scores, VoteScores)
     chances = []
     for v, count in enumerate(counts):
         distance = most - count
@@ -195,6 +196,7 @@ def prove(
     **changes: Any,
 ) -> Check:
     coins = replace(coins_of(rule), **changes)
+    assert isinstance(rule.scores, VoteScores)
     size = rule.scores.answers
     return prove_coins(guarantee, size, asked, lambda counts: distances(rule, counts), coins)
 

@@ -26,7 +26,7 @@ from typing import Any
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling_proof import Chances, must_fall, must_keep
-from rainbowdp.exact.scores_proof import Distances, moves_of_a_vote, moves_of_margins
+from rainbowdp.exact.scores_proof import Distances, moves_of_counts, moves_of_margins
 from rainbowdp.guarantees.closeness import BITS, exp_below, lines_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
@@ -50,7 +50,7 @@ def prove_weights(
     if vote is None:
         moves = moves_of_margins(answers, distances)
     else:
-        moves = moves_of_a_vote(answers, vote, distances)
+        moves = moves_of_counts(answers, vote, distances)
     must_keep(range_within(guarantee), weights, moves, guarantee)
     compared = must_fall(weights)
     steps = f"{moves} steps of a factor 1 − {float(1 - weights.ratio):.6g} a person"

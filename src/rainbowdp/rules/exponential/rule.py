@@ -22,7 +22,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.rule import Key, Outline, Rule, Short
-from rainbowdp.exact.scores import Scores, VoteScores, restored_scores
+from rainbowdp.exact.scores import Scores, SetScores, VoteScores, restored_scores
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
@@ -71,12 +71,12 @@ class Exponential(Rule):
         """What one person can move, and the weights as they are drawn with."""
 
         def distances(numbers: Sequence[int]) -> Sequence[int]:
-            return self.scores.distances(dict(zip(answers, numbers, strict=True)), answers)
+            return self.scores.distances(self.scores.key_of(numbers, answers), answers)
 
         weights = Chances(
             self.ratio, TOTAL, self.falling.top, self.falling.farthest, self.falling.at
         )
-        vote = question if isinstance(self.scores, VoteScores) else None
+        vote = question if isinstance(self.scores, VoteScores | SetScores) else None
         return prove_weights(guarantee, len(answers), vote, distances, weights)
 
     def key(self, question: Question, counted: Dataset) -> Key:

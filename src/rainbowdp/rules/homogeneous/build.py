@@ -25,7 +25,7 @@ from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.numeric.quantity import exact_distribution
-from rainbowdp.questions import Quantile, Question
+from rainbowdp.questions import Quantile, Quantiles, Question
 from rainbowdp.rules.homogeneous.rule import Homogeneous, OneLadder
 
 
@@ -94,7 +94,7 @@ class HomogeneousFamily(Family):
             said = "optimal for two answers"
         else:
             said = "the true answer as likely as its boundary row allows"
-        if isinstance(question, Quantile) and len(question.answers) > 2:
+        if isinstance(question, Quantile | Quantiles) and len(question.answers) > 2:
             said += ", but a miss may be any bin, near or far"
         return said
 

@@ -14,7 +14,7 @@ from typing import Any
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling_proof import Chances, must_fall, must_keep
-from rainbowdp.exact.scores_proof import Distances, moves_of_a_vote
+from rainbowdp.exact.scores_proof import Distances, moves_of_counts
 from rainbowdp.guarantees.closeness import lines_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -32,7 +32,7 @@ def prove_coins(
         raise InvalidMechanism(f"permute-and-flip needs an (ε,δ) guarantee, got {guarantee}")
     if coins.top != coins.total:
         raise InvalidMechanism("the coin of a leader must always show heads, but does not")
-    moves = moves_of_a_vote(answers, question, distances)
+    moves = moves_of_counts(answers, question, distances)
     ((allowed, _),) = lines_of(guarantee)
     must_keep(allowed, coins, moves, guarantee)
     compared = must_fall(coins)

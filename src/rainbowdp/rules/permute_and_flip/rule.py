@@ -23,7 +23,7 @@ from rainbowdp.exact.falling import BITS, TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
 from rainbowdp.exact.rule import Key, Rule, Short
-from rainbowdp.exact.scores import VoteScores, restored_scores
+from rainbowdp.exact.scores import SetScores, VoteScores, restored_scores
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
@@ -46,7 +46,7 @@ class PermuteAndFlip(Rule):
 
     kind: ClassVar[str] = "permute-and-flip"
 
-    scores: VoteScores
+    scores: VoteScores | SetScores
     ratio: Fraction
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class PermuteAndFlip(Rule):
         assert question is not None  # must_fit has seen to it
 
         def distances(counts: Sequence[int]) -> Sequence[int]:
-            return self.scores.distances(dict(zip(answers, counts, strict=True)), answers)
+            return self.scores.distances(self.scores.key_of(counts, answers), answers)
 
         coins = Chances(self.ratio, TOTAL, self.coins.top, self.coins.farthest, self.coins.at)
         return prove_coins(guarantee, len(answers), question, distances, coins)
@@ -131,6 +131,6 @@ class PermuteAndFlip(Rule):
         """The rule that ``describe`` described."""
         given = content["coins"]
         scores = restored_scores(given["scores"])
-        if not isinstance(scores, VoteScores):
+        if not isinstance(scores, VoteScores | SetScores):
             raise InvalidMechanism("permute-and-flip needs the scores of a vote, got others")
         return cls(scores, exact(given["ratio"], "ratio", InvalidFile))
