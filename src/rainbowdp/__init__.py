@@ -15,10 +15,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors read
-    from rainbowdp.answering.ask import Release, ask
+    from rainbowdp.answering.ask import ask
     from rainbowdp.answering.best import best, by_kind
+    from rainbowdp.answering.counting import CountMechanism, CountRelease
     from rainbowdp.answering.coverage import Coverage
+    from rainbowdp.answering.intervals import Precision
     from rainbowdp.answering.mechanism import QuestionMechanism
+    from rainbowdp.answering.release import Release
     from rainbowdp.answering.worlds import optimal, proximity
     from rainbowdp.baselines import (
         Baseline,
@@ -73,7 +76,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.optimal import optimal_line
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
-    from rainbowdp.questions import Custom, Quantile, Share, Threshold, Winner, refute
+    from rainbowdp.questions import Count, Custom, Quantile, Share, Threshold, Winner, refute
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load
     from rainbowdp.tables import Look, SQLTable, TextFile, look
@@ -88,6 +91,9 @@ __all__ = [
     "Check",
     "Comparison",
     "Continuous",
+    "Count",
+    "CountMechanism",
+    "CountRelease",
     "Coverage",
     "Custom",
     "Deployment",
@@ -116,6 +122,7 @@ __all__ = [
     "NotAMorphism",
     "NotApplicable",
     "PersonRule",
+    "Precision",
     "Programmed",
     "Quantile",
     "QuestionMechanism",
@@ -169,10 +176,13 @@ __all__ = [
 # The same names by their modules, each of which is imported when one of its names is first used:
 # nobody waits for what they do not use.
 _HOMES: dict[str, tuple[str, ...]] = {
-    "answering.ask": ("Release", "ask"),
+    "answering.ask": ("ask",),
     "answering.best": ("best", "by_kind"),
+    "answering.counting": ("CountMechanism", "CountRelease"),
     "answering.coverage": ("Coverage",),
+    "answering.intervals": ("Precision",),
     "answering.mechanism": ("QuestionMechanism",),
+    "answering.release": ("Release",),
     "answering.worlds": ("optimal", "proximity"),
     "baselines": (
         "Baseline",
@@ -227,7 +237,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.optimal": ("optimal_line",),
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
-    "questions": ("Custom", "Quantile", "Share", "Threshold", "Winner", "refute"),
+    "questions": ("Count", "Custom", "Quantile", "Share", "Threshold", "Winner", "refute"),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load",),
     "tables": ("Look", "SQLTable", "TextFile", "look"),

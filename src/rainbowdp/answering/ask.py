@@ -9,15 +9,16 @@ at most.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from rainbowdp.aliases import Answer, Dataset
+from rainbowdp.answering.counting import CountMechanism, CountRelease
 from rainbowdp.answering.coverage import Coverage
+from rainbowdp.answering.intervals import Precision
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.release import Release
 from rainbowdp.answering.sources import source_of
-from rainbowdp.display import cards
 from rainbowdp.errors import LedgerError, RainbowError
 from rainbowdp.questions.units import unit_of
 from rainbowdp.tables import must_exist
@@ -25,41 +26,35 @@ from rainbowdp.tables import must_exist
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
     from rainbowdp.ledger import Entry, Ledger
 
+Asking: TypeAlias = QuestionMechanism | CountMechanism
 
-@dataclass(frozen=True)
-class Release:
-    """An answer that may go out.
 
-    Attributes
-    ----------
-    answer : Answer
-        What was drawn.
-    entry : Entry or None
-        The ledger's entry for it: what it cost, when and by which mechanism it was drawn.
-    recalled : bool
-        Whether it was drawn at an earlier time, so that nothing was spent.
-    proves : Coverage or None
-        How far from the truth the answer is at most, with 95 % confidence; none where a recalled
-        answer was recorded without.
+@overload
+def ask(
+    mechanism: CountMechanism,
+    table: Dataset,
+    *,
+    ledger: Ledger | None,
+    name: str | None = None,
+    source: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> CountRelease: ...
 
-    """
 
-    answer: Answer
-    entry: Entry | None = None
-    recalled: bool = False
-    proves: Coverage | None = None
-
-    def _repr_html_(self) -> str:
-        named: dict[str, object] = {}
-        if self.proves is not None:
-            named["proves"] = self.proves.in_words(self.answer)
-        if self.entry is not None:
-            named["cost"] = f"{self.entry.cost}, entry {self.entry.number} of the ledger"
-        return cards.card(f"Answer: {self.answer}", cards.facts(named))
+@overload
+def ask(
+    mechanism: QuestionMechanism,
+    table: Dataset,
+    *,
+    ledger: Ledger | None,
+    name: str | None = None,
+    source: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Release: ...
 
 
 def ask(
-    mechanism: QuestionMechanism,
+    mechanism: Asking,
     table: Dataset,
     *,
     ledger: Ledger | None,
@@ -111,7 +106,7 @@ def ask(
     'red'
 
     """
-    if not isinstance(mechanism, QuestionMechanism):
+    if not isinstance(mechanism, Asking):
         raise RainbowError(
             "ask needs a question's mechanism such as best(question, DP(1)), "
             f"got {type(mechanism).__name__}; a graph's mechanism has release(dataset)"
@@ -125,7 +120,7 @@ def ask(
         if name is not None:
             past = ledger.recall(name, question=described, guarantee=guarantee, source=origin)
             if past is not None:
-                return _remembered(past)
+                return _remembered(mechanism, past)
         ledger.must_fit(guarantee, unit=unit, neighbors=neighbors, source=origin, name=name)
     if question.groups:  # otherwise a table is whatever the question takes
         must_exist(table)
@@ -133,7 +128,7 @@ def ask(
     draw = mechanism.exact().ready(mechanism.counts(table, progress))
     proves = mechanism.proves()
     if ledger is None:
-        return Release(draw(), proves=proves)
+        return _release(mechanism, draw(), proves=proves)
     entry = ledger.spend(
         guarantee,
         question=described,
@@ -142,21 +137,41 @@ def ask(
         source=origin,
         mechanism={
             "kind": mechanism.name,
-            **mechanism.family.options(),
+            **mechanism.options(),
             "proves": proves.describe(),
         },
         name=name,
     )
     answer = draw()
-    return Release(answer, ledger.record(entry, str(answer)), proves=proves)
+    return _release(mechanism, answer, ledger.record(entry, str(answer)), proves=proves)
 
 
-def _remembered(past: Entry) -> Release:
+def _remembered(mechanism: Asking, past: Entry) -> Release:
     if past.answer is None:
         raise LedgerError(
             f"The answer named {past.name!r} was paid for but never recorded, so it is lost. Ask "
             "again under another name."
         )
     told = (past.mechanism or {}).get("proves")
-    proves = None if told is None else Coverage.restore(told)
-    return Release(past.answer, past, recalled=True, proves=proves)
+    if isinstance(mechanism, CountMechanism):
+        told_of: type[Coverage | Precision] = Precision
+    else:
+        told_of = Coverage
+    proves = None if told is None else told_of.restore(told)
+    return _release(mechanism, past.answer, past, recalled=True, proves=proves)
+
+
+def _release(
+    mechanism: Asking,
+    answer: Answer,
+    entry: Entry | None = None,
+    *,
+    recalled: bool = False,
+    proves: Coverage | Precision | None = None,
+) -> Release:
+    """The answer with what can be said of it; a ledger keeps a number as text."""
+    if isinstance(mechanism, CountMechanism):
+        return CountRelease(
+            answer=int(answer), entry=entry, recalled=recalled, proves=proves, mechanism=mechanism
+        )
+    return Release(answer, entry, recalled=recalled, proves=proves)

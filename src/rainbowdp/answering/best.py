@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
+from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.measure import wrong
 from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
@@ -13,7 +14,7 @@ from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact, exact_distribution
-from rainbowdp.questions import Question, Winner
+from rainbowdp.questions import Count, Question, Winner
 from rainbowdp.questions.base import whole
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules import FAMILIES, family
@@ -27,11 +28,24 @@ _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few e
 _LARGE_DELTA = Fraction(1, 100)
 
 
+@overload
+def best(
+    question: Count, guarantee: Guarantee, *, records: int | None = None
+) -> CountMechanism: ...
+
+
+@overload
 def best(
     question: Question, guarantee: Guarantee, *, records: int | None = None
-) -> QuestionMechanism:
+) -> QuestionMechanism: ...
+
+
+def best(
+    question: Question | Count, guarantee: Guarantee, *, records: int | None = None
+) -> QuestionMechanism | CountMechanism:
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
+    * A count: canonical noise.
     * Zero-concentrated privacy: the exponential mechanism.
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
@@ -46,7 +60,7 @@ def best(
     Parameters
     ----------
     question
-        A ``Winner``, ``Share``, ``Threshold``, ``Quantile`` or ``Custom`` question.
+        A ``Winner``, ``Share``, ``Threshold``, ``Quantile``, ``Custom`` or ``Count`` question.
     guarantee
         What is promised between neighboring tables.
     records
@@ -56,7 +70,7 @@ def best(
 
     Returns
     -------
-    QuestionMechanism
+    QuestionMechanism or CountMechanism
         The mechanism; its ``name`` says which kind it is.
 
     Raises
@@ -73,6 +87,8 @@ def best(
     'homogeneous'
 
     """
+    if isinstance(question, Count):
+        return CountMechanism(question, guarantee)
     if not isinstance(question, Question):
         raise InvalidQuestion(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"

@@ -66,11 +66,11 @@ class Coverage:
         'with 95 % confidence: red has the most records, or at most 6 fewer than the leader'
 
         """
-        sure = f"with {_percent(self.confidence)} confidence"
+        sure = f"with {percent(self.confidence)} confidence"
         named = "the answer" if answer is None else str(answer)
         if self.within is None:
             return f"nothing {sure}: a wrong answer may be as far off as can be"
-        few = self.unit if self.within != 1 else _ONE[self.unit]
+        few = self.unit if self.within != 1 else ONE[self.unit]
         if self.short == Short.RECORDS:
             true = f"{sure}: {named} has the most {self.unit}"
             nearly = f"or at most {self.within} fewer than the leader"
@@ -115,16 +115,22 @@ class Coverage:
         return cls(confidence=confidence, short=short, **given)
 
 
-_ONE = {"records": "record", "people": "person"}
+ONE = {"records": "record", "people": "person"}
 
 
-def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) -> Coverage:
-    """The least distance from the truth that every answer of ``rule`` keeps, so surely."""
+def checked_confidence(confidence: Number) -> Fraction:
+    """A confidence exactly as it was given, between 0 and 1."""
     sure = exact(confidence, "confidence", InvalidQuestion)
     if not 0 < sure < 1:
         raise InvalidQuestion(
             f"confidence must lie between 0 and 1, got confidence={confidence}: 0.95 is usual"
         )
+    return sure
+
+
+def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) -> Coverage:
+    """The least distance from the truth that every answer of ``rule`` keeps, so surely."""
+    sure = checked_confidence(confidence)
     allowed = float(1 - sure) - _ROUNDING
     person = question.person is not None or question.rows_per_person > 1
     if rule.short == Short.RECORDS:  # of which one person may have several
@@ -146,5 +152,6 @@ def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) ->
     return Coverage(sure, high, rule.short, unit)
 
 
-def _percent(share: Fraction) -> str:
+def percent(share: Fraction) -> str:
+    """A share as people write it."""
     return f"{float(100 * share):.10g} %"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.coverage import CONFIDENCE, Coverage, coverage
@@ -142,6 +143,17 @@ class QuestionMechanism(Releasable):
             "in words": self.guarantee.in_words(unit_of(self.question).whom),
         }
         return cards.card(f"Mechanism: {self.name}", cards.facts(named))
+
+    def options(self) -> dict[str, Any]:
+        """What a ledger records of the kind of mechanism besides its name.
+
+        Returns
+        -------
+        dict
+            The options that make it another one, ready for JSON.
+
+        """
+        return self.family.options()
 
     def proves(self, confidence: Number = CONFIDENCE) -> Coverage:
         """What an answer of this mechanism proves, whatever the table: it costs no budget.

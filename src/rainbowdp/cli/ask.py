@@ -12,10 +12,14 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from rainbowdp.answering.ask import Release, ask
+from rainbowdp.answering.ask import Asking, ask
 from rainbowdp.answering.best import best, by_kind
+from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.coverage import Coverage
+from rainbowdp.answering.intervals import Precision
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.release import Release
+from rainbowdp.cli.counting import explained, print_half_widths
 from rainbowdp.cli.given import derived, edges, listed, portion
 from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
@@ -45,7 +49,9 @@ from rainbowdp.cli.tables import (
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
-from rainbowdp.questions import Quantile, Question, Share, Threshold, Winner
+from rainbowdp.questions import Count, Quantile, Question, Share, Threshold, Winner
+from rainbowdp.questions.asked import Asked
+from rainbowdp.questions.count import MOST
 from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.questions.units import unit_of
@@ -85,7 +91,7 @@ UpToValue = Annotated[str | None, typer.Option(help="Rows up to this number, dat
 
 
 def _ask(
-    make: Callable[..., Question],
+    make: Callable[..., Question | Count],
     *,
     table: Annotated[
         str,
@@ -173,14 +179,22 @@ def _ask(
             trusted=trusted,
             format_=format_,
         )
-    if kind == "best":
+    mechanism: Asking
+    if isinstance(question, Count):
+        if kind != "best" or records is not None:
+            raise RainbowError("A count has one mechanism. Leave out --mechanism and --records.")
+        mechanism = best(question, promise)
+    elif kind == "best":
         mechanism = best(question, promise, records=records)
     elif records is None:
         mechanism = by_kind(question, promise, kind)
     else:
         raise RainbowError("--records helps to choose a mechanism; leave it or --mechanism out.")
     if explain:
-        _explain(mechanism, as_json)
+        if isinstance(mechanism, CountMechanism):
+            _explain_count(mechanism, as_json)
+        else:
+            _explain(mechanism, as_json)
         return
     if ledger is not None and no_ledger:
         raise RainbowError("Give either --ledger or --no-ledger, not both.")
@@ -219,7 +233,9 @@ def _cut_off(payment: Payment | None, error: BaseException) -> str:
     return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."
 
 
-Own: TypeAlias = Callable[..., Callable[..., Question]]  # from options to what makes the question
+Own: TypeAlias = Callable[
+    ..., Callable[..., Question | Count]
+]  # from options to what makes the question
 
 
 def _command(own: Own) -> Own:
@@ -245,7 +261,7 @@ def _also(name: str, own: Own, summary: str) -> None:
     """The same command under another name that people look for."""
 
     @wraps(own)
-    def alias(**options: Any) -> Callable[..., Question]:
+    def alias(**options: Any) -> Callable[..., Question | Count]:
         return own(**options)
 
     alias.__name__, alias.__doc__ = name, summary
@@ -320,6 +336,26 @@ def threshold(
 
 
 @_command
+def count(
+    column: Column,
+    equals: EqualsValue = None,
+    minimum: FromValue = None,
+    maximum: UpToValue = None,
+    at_most: Annotated[
+        int, typer.Option(help="The largest answer; larger counts count as this.")
+    ] = MOST,
+) -> Callable[..., Count]:
+    """How many matching rows are there? The answer is a number with noise.
+
+    It answers every threshold at once, each as surely as `rainbow ask threshold` would.
+
+    Example: `rainbow ask count people.parquet --column age --minimum 65 --epsilon 0.5
+    --ledger budget.db`
+    """
+    return partial(Count, column, equals=equals, minimum=minimum, maximum=maximum, at_most=at_most)
+
+
+@_command
 def quantile(
     column: Column,
     bins: Annotated[
@@ -346,7 +382,7 @@ def quantile(
 
 
 def _show(
-    mechanism: QuestionMechanism,
+    mechanism: Asking,
     release: Release,
     balance: Any,
     where: str | None,
@@ -395,11 +431,11 @@ def _show(
     warn(mechanism.guarantee, unit_of(mechanism.question).whom)
 
 
-def _proved(proves: Coverage | None, answer: object = None) -> dict[str, Any] | None:
+def _proved(proves: Coverage | Precision | None, answer: object = None) -> dict[str, Any] | None:
     return None if proves is None else {**proves.describe(), "in_words": proves.in_words(answer)}
 
 
-def _worth_as_json(mechanism: QuestionMechanism) -> dict[str, Any]:
+def _worth_as_json(mechanism: Asking) -> dict[str, Any]:
     """What the guarantee is worth, and a warning where it is worth little."""
     about = unit_of(mechanism.question).whom
     return {
@@ -409,18 +445,18 @@ def _worth_as_json(mechanism: QuestionMechanism) -> dict[str, Any]:
     }
 
 
-def _drawn_by(mechanism: QuestionMechanism, release: Release) -> str:
+def _drawn_by(mechanism: Asking, release: Release) -> str:
     """The kind of mechanism that drew an answer: a recalled one may be of another kind."""
     recorded = None if release.entry is None else release.entry.mechanism
     return mechanism.name if recorded is None else str(recorded["kind"])
 
 
-def _named(mechanism: QuestionMechanism) -> str:
+def _named(mechanism: Asking) -> str:
     """The kind of mechanism, and what is known of it."""
     return ", ".join(filter(None, [mechanism.name, mechanism.claim, "proved exactly"]))
 
 
-def _change(question: Question) -> str:
+def _change(question: Asked) -> str:
     """What one change of the data is, in words."""
     change = f"{unit_of(question)} {question.neighbors}"
     if question.person is None:
@@ -431,7 +467,7 @@ def _change(question: Question) -> str:
     return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
 
 
-def _filtered(question: Question) -> dict[str, str]:
+def _filtered(question: Asked) -> dict[str, str]:
     """Which rows are counted, where a condition says it."""
     return {} if question.where is None else {"counted": f"rows where {question.where}"}
 
@@ -489,8 +525,39 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         typer.echo("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+    if isinstance(mechanism.question, Threshold) and mechanism.question.rows_per_person == 1:
+        typer.echo("\nFor several thresholds of one count, ask for the count: it answers them all.")
     typer.echo("\nNo data was read and nothing was spent.")
     warn(mechanism.guarantee, unit_of(mechanism.question).whom)
+
+
+def _explain_count(mechanism: CountMechanism, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "mechanism": mechanism.name,
+                "guarantee": describe_guarantee(mechanism.guarantee),
+                **_worth_as_json(mechanism),
+                "question": mechanism.question.describe(),
+                "proof": mechanism.proof.statement,
+                "proves": _proved(mechanism.proves()),
+                **explained(mechanism),
+            }
+        )
+        return
+    whom = unit_of(mechanism.question).whom
+    print_facts(
+        {
+            "mechanism": _named(mechanism),
+            "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
+            "in words": mechanism.guarantee.in_words(whom),
+            "answers": f"whole numbers from 0 to {mechanism.question.at_most}",
+            **_filtered(mechanism.question),
+            "proves": mechanism.proves().in_words(),
+        }
+    )
+    print_half_widths(mechanism)
+    warn(mechanism.guarantee, whom)
 
 
 def _percent(chance: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rainbowdp.cli.interrupts import check
 from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.questions import Question
+from rainbowdp.questions.asked import Asked
 
 if TYPE_CHECKING:
     from rainbowdp.ledger import Entry, Ledger
@@ -21,13 +21,13 @@ class Payment:
     place: str
     ledger: Ledger
     guarantee: Guarantee
-    question: Question
+    question: Asked
     name: str | None
     before: int
 
     @classmethod
     def of(
-        cls, place: str, ledger: Ledger, guarantee: Guarantee, question: Question, name: str | None
+        cls, place: str, ledger: Ledger, guarantee: Guarantee, question: Asked, name: str | None
     ) -> Payment:
         """The payment of a question that is about to be asked."""
         return cls(place, ledger, guarantee, question, name, ledger.balance().entries)

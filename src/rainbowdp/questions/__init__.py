@@ -3,6 +3,7 @@
 ===========  ======================================================
 `Winner`     which listed answer has the most records
 `Threshold`  are there at least so many matching records
+`Count`      how many matching records are there, with noise
 `Share`      is at least such a share of the records matching ones
 `Quantile`   which listed bin holds the quantile
 `Custom`     a user's own margins, which `refute` tries to refute
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import CountQuestion, Question
+from rainbowdp.questions.count import Count
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.groups import Between, Equals, Group
 from rainbowdp.questions.quantile import Quantile
@@ -29,6 +31,7 @@ from rainbowdp.questions.winner import Winner
 
 __all__ = [
     "Between",
+    "Count",
     "Custom",
     "Equals",
     "Group",
