@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.answering.intervals import Precision
     from rainbowdp.answering.mechanism import QuestionMechanism
     from rainbowdp.answering.release import Release
+    from rainbowdp.answering.testing import ProportionMechanism, Significance
     from rainbowdp.answering.worlds import optimal, proximity
     from rainbowdp.baselines import (
         Baseline,
@@ -76,7 +77,16 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.optimal import optimal_line
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
-    from rainbowdp.questions import Count, Custom, Quantile, Share, Threshold, Winner, refute
+    from rainbowdp.questions import (
+        Count,
+        Custom,
+        ProportionTest,
+        Quantile,
+        Share,
+        Threshold,
+        Winner,
+        refute,
+    )
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load
     from rainbowdp.tables import Look, SQLTable, TextFile, look
@@ -124,6 +134,8 @@ __all__ = [
     "PersonRule",
     "Precision",
     "Programmed",
+    "ProportionMechanism",
+    "ProportionTest",
     "Quantile",
     "QuestionMechanism",
     "RainbowError",
@@ -131,6 +143,7 @@ __all__ = [
     "Release",
     "SQLTable",
     "Share",
+    "Significance",
     "TextFile",
     "Threshold",
     "Ties",
@@ -183,6 +196,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "answering.intervals": ("Precision",),
     "answering.mechanism": ("QuestionMechanism",),
     "answering.release": ("Release",),
+    "answering.testing": ("ProportionMechanism", "Significance"),
     "answering.worlds": ("optimal", "proximity"),
     "baselines": (
         "Baseline",
@@ -237,7 +251,16 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.optimal": ("optimal_line",),
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
-    "questions": ("Count", "Custom", "Quantile", "Share", "Threshold", "Winner", "refute"),
+    "questions": (
+        "Count",
+        "Custom",
+        "ProportionTest",
+        "Quantile",
+        "Share",
+        "Threshold",
+        "Winner",
+        "refute",
+    ),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load",),
     "tables": ("Look", "SQLTable", "TextFile", "look"),

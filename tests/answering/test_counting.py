@@ -164,7 +164,13 @@ def test_a_recalled_answer_of_other_noise_has_only_its_recorded_interval(tmp_pat
     [
         (lambda: rb.Count("age"), InvalidQuestion, "a count needs both a column"),
         (lambda: rb.Count(at_most=0), InvalidQuestion, "at_most must be"),
-        (lambda: rb.best(rb.Count(), rb.DP(0)), InvalidGuarantee, "epsilon=0"),
+        (lambda: rb.best(rb.Count(), rb.DP(0)), InvalidGuarantee, "no answer may depend"),
+        (lambda: rb.best(rb.Count(), rb.GaussianDP(0)), InvalidGuarantee, "no answer may depend"),
+        (
+            lambda: rb.best(rb.Count(), rb.TradeOff([(0, 1), (1, 0)])),
+            InvalidGuarantee,
+            "no answer may depend",
+        ),
         (lambda: rb.best(rb.Count(), "1"), InvalidGuarantee, "a guarantee must be"),  # type: ignore[call-overload]
         (lambda: rb.best(rb.Count(), rb.DP(1)).proves(1), InvalidQuestion, "confidence"),
     ],

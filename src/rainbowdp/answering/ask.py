@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias, overload
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.counting import CountMechanism, CountRelease
-from rainbowdp.answering.coverage import Coverage
-from rainbowdp.answering.intervals import Precision
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.answering.release import Release
+from rainbowdp.answering.release import Release, Statement
 from rainbowdp.answering.sources import source_of
+from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.errors import LedgerError, RainbowError
 from rainbowdp.questions.units import unit_of
 from rainbowdp.tables import must_exist
@@ -26,7 +25,7 @@ from rainbowdp.tables import must_exist
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
     from rainbowdp.ledger import Entry, Ledger
 
-Asking: TypeAlias = QuestionMechanism | CountMechanism
+Asking: TypeAlias = QuestionMechanism | CountMechanism | ProportionMechanism
 
 
 @overload
@@ -43,7 +42,7 @@ def ask(
 
 @overload
 def ask(
-    mechanism: QuestionMechanism,
+    mechanism: Asking,
     table: Dataset,
     *,
     ledger: Ledger | None,
@@ -153,11 +152,7 @@ def _remembered(mechanism: Asking, past: Entry) -> Release:
             "again under another name."
         )
     told = (past.mechanism or {}).get("proves")
-    if isinstance(mechanism, CountMechanism):
-        told_of: type[Coverage | Precision] = Precision
-    else:
-        told_of = Coverage
-    proves = None if told is None else told_of.restore(told)
+    proves = None if told is None else mechanism.statement.restore(told)
     return _release(mechanism, past.answer, past, recalled=True, proves=proves)
 
 
@@ -167,7 +162,7 @@ def _release(
     entry: Entry | None = None,
     *,
     recalled: bool = False,
-    proves: Coverage | Precision | None = None,
+    proves: Statement | None = None,
 ) -> Release:
     """The answer with what can be said of it; a ledger keeps a number as text."""
     if isinstance(mechanism, CountMechanism):

@@ -9,12 +9,13 @@ from typing import Any, overload
 from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.measure import wrong
 from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
+from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact, exact_distribution
-from rainbowdp.questions import Count, Question, Winner
+from rainbowdp.questions import Count, ProportionTest, Question, Winner
 from rainbowdp.questions.base import whole
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules import FAMILIES, family
@@ -36,16 +37,25 @@ def best(
 
 @overload
 def best(
+    question: ProportionTest, guarantee: Guarantee, *, records: int | None = None
+) -> ProportionMechanism: ...
+
+
+@overload
+def best(
     question: Question, guarantee: Guarantee, *, records: int | None = None
 ) -> QuestionMechanism: ...
 
 
 def best(
-    question: Question | Count, guarantee: Guarantee, *, records: int | None = None
-) -> QuestionMechanism | CountMechanism:
+    question: Question | Count | ProportionTest,
+    guarantee: Guarantee,
+    *,
+    records: int | None = None,
+) -> QuestionMechanism | CountMechanism | ProportionMechanism:
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
-    * A count: canonical noise.
+    * A count: canonical noise. A test of a share: the most powerful one.
     * Zero-concentrated privacy: the exponential mechanism.
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
@@ -60,7 +70,8 @@ def best(
     Parameters
     ----------
     question
-        A ``Winner``, ``Share``, ``Threshold``, ``Quantile``, ``Custom`` or ``Count`` question.
+        A ``Winner``, ``Share``, ``Threshold``, ``Quantile``, ``Custom``, ``Count`` or
+        ``ProportionTest`` question.
     guarantee
         What is promised between neighboring tables.
     records
@@ -70,7 +81,7 @@ def best(
 
     Returns
     -------
-    QuestionMechanism or CountMechanism
+    QuestionMechanism, CountMechanism or ProportionMechanism
         The mechanism; its ``name`` says which kind it is.
 
     Raises
@@ -89,6 +100,8 @@ def best(
     """
     if isinstance(question, Count):
         return CountMechanism(question, guarantee)
+    if isinstance(question, ProportionTest):
+        return ProportionMechanism(question, guarantee)
     if not isinstance(question, Question):
         raise InvalidQuestion(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"

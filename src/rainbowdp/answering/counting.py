@@ -11,19 +11,19 @@ from typing import Any, ClassVar
 from rainbowdp.aliases import Dataset
 from rainbowdp.answering.coverage import CONFIDENCE
 from rainbowdp.answering.intervals import Precision, precision_of
-from rainbowdp.answering.mechanism import check_guarantee
+from rainbowdp.answering.mechanism import check_guarantee, check_moves
 from rainbowdp.answering.release import Release
 from rainbowdp.display import cards
-from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
+from rainbowdp.errors import InvalidQuestion, RainbowError
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.counts import ExactCount
 from rainbowdp.exact.noise import NoiseRow
 from rainbowdp.exact.noise_build import canonical_noise
 from rainbowdp.guarantees.curve import TradeOffCurve
-from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.numeric.binomial import BITS, binomial_above
 from rainbowdp.numeric.quantity import Number
-from rainbowdp.questions import Count, unit_of
+from rainbowdp.questions import Count, ProportionTest, unit_of
 from rainbowdp.questions.base import whole
 from rainbowdp.storage.documents import checksum
 from rainbowdp.tables import count
@@ -57,17 +57,14 @@ class CountMechanism:
     """
 
     name: ClassVar[str] = "canonical-noise"
+    statement: ClassVar[type[Precision]] = Precision
 
     question: Count
     guarantee: Guarantee
 
     def __post_init__(self) -> None:
         check_guarantee(self.guarantee)
-        promise = self.guarantee
-        if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
-            raise InvalidGuarantee(
-                "with epsilon=0 and delta=0 no answer may depend on the data; use a larger epsilon"
-            )
+        check_moves(self.guarantee)
 
     @property
     def claim(self) -> str | None:
@@ -299,6 +296,47 @@ class CountRelease(Release):
         if self.answer >= limit or claimed >= limit:
             return Fraction(1)
         return mechanism.noise.at_least(claimed + 1 - self.answer)
+
+    def share_p_value(self, above: Number, *, records: int) -> Fraction:
+        """How likely an answer so large would be if at most a share of the population matched.
+
+        The records are taken as draws from a population, and their number as public.
+
+        Parameters
+        ----------
+        above
+            The claim is that more than this share matches.
+        records
+            How many records there are, up to a million.
+
+        Returns
+        -------
+        Fraction
+            A p-value, the noise included; never too small.
+
+        Raises
+        ------
+        InvalidQuestion
+            If the share does not lie between 0 and 1.
+        RainbowError
+            If a recalled answer was drawn with other noise.
+
+        Examples
+        --------
+        >>> from rainbowdp import DP, Count, ask, best
+        >>> release = ask(best(Count(), DP(20)), {"matching": 70}, ledger=None)
+        >>> round(float(release.share_p_value("0.6", records=100)), 3)
+        0.025
+
+        """
+        test = ProportionTest(above, records=records)
+        noise = self._known().noise
+        if self.answer <= 0 or self.mechanism.question.at_most < test.records:
+            return Fraction(1)
+        chances = binomial_above(test.records, test.above)
+        beyond = (noise.beyond(self.answer - found) for found in range(test.records + 1))
+        summed = sum(a * b for a, b in zip(chances, beyond, strict=True))
+        return min(Fraction(1), Fraction(summed, noise.total << BITS))
 
     def _known(self) -> CountMechanism:
         """The mechanism, if it is the one that drew the answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.coverage import CONFIDENCE, Coverage, coverage
@@ -14,6 +14,7 @@ from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NotApplicable
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable, key_finder
 from rainbowdp.exact.rule import Family, Progress
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import Number
@@ -50,6 +51,8 @@ class QuestionMechanism(Releasable):
     {'red': 0.9011, 'green': 0.0989}
 
     """
+
+    statement: ClassVar[type[Coverage]] = Coverage
 
     question: Question
     guarantee: Guarantee
@@ -199,6 +202,14 @@ class QuestionMechanism(Releasable):
         """
         rule = self.exact().rule
         return [(margin, *rule.chances(self.question, margin)) for margin in margins]
+
+
+def check_moves(guarantee: Guarantee) -> None:
+    """Refuse a curve under which no answer may depend on the data."""
+    if isinstance(guarantee, TradeOffCurve) and not guarantee.moves:
+        raise InvalidGuarantee(
+            f"under {guarantee} no answer may depend on the data; use a larger guarantee"
+        )
 
 
 def check_guarantee(guarantee: object) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rainbowdp.aliases import Answer
 from rainbowdp.answering.coverage import Coverage
 from rainbowdp.answering.intervals import Precision
+from rainbowdp.answering.testing import Significance
 from rainbowdp.display import cards
 
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
     from rainbowdp.ledger import Entry
+
+Statement: TypeAlias = Coverage | Precision | Significance
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Release:
         The ledger's entry for it: what it cost, when and by which mechanism it was drawn.
     recalled : bool
         Whether it was drawn at an earlier time, so that nothing was spent.
-    proves : Coverage, Precision or None
+    proves : Coverage, Precision, Significance or None
         How far from the truth the answer is at most, with 95 % confidence; none where a recalled
         answer was recorded without.
 
@@ -35,7 +38,7 @@ class Release:
     answer: Answer
     entry: Entry | None = None
     recalled: bool = False
-    proves: Coverage | Precision | None = None
+    proves: Statement | None = None
 
     def _repr_html_(self) -> str:
         named: dict[str, object] = {}

@@ -15,11 +15,17 @@ import typer
 from rainbowdp.answering.ask import Asking, ask
 from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.counting import CountMechanism
-from rainbowdp.answering.coverage import Coverage
-from rainbowdp.answering.intervals import Precision
 from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.answering.release import Release
-from rainbowdp.cli.counting import explained, print_half_widths
+from rainbowdp.answering.release import Release, Statement
+from rainbowdp.answering.testing import ProportionMechanism
+from rainbowdp.cli.counting import (
+    Alone,
+    answers_of,
+    explained,
+    explained_test,
+    print_half_widths,
+    print_power,
+)
 from rainbowdp.cli.given import derived, edges, listed, portion
 from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
@@ -49,7 +55,7 @@ from rainbowdp.cli.tables import (
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
-from rainbowdp.questions import Count, Quantile, Question, Share, Threshold, Winner
+from rainbowdp.questions import Count, ProportionTest, Quantile, Question, Share, Threshold, Winner
 from rainbowdp.questions.asked import Asked
 from rainbowdp.questions.count import MOST
 from rainbowdp.questions.functions import FUNCTIONS
@@ -90,8 +96,11 @@ FromValue = Annotated[
 UpToValue = Annotated[str | None, typer.Option(help="Rows up to this number, date or time match.")]
 
 
+AnyQuestion: TypeAlias = Question | Count | ProportionTest
+
+
 def _ask(
-    make: Callable[..., Question | Count],
+    make: Callable[..., AnyQuestion],
     *,
     table: Annotated[
         str,
@@ -180,9 +189,10 @@ def _ask(
             format_=format_,
         )
     mechanism: Asking
-    if isinstance(question, Count):
+    if isinstance(question, Count | ProportionTest):
         if kind != "best" or records is not None:
-            raise RainbowError("A count has one mechanism. Leave out --mechanism and --records.")
+            what = "count" if isinstance(question, Count) else "test"
+            raise RainbowError(f"A {what} has one mechanism. Leave out --mechanism and --records.")
         mechanism = best(question, promise)
     elif kind == "best":
         mechanism = best(question, promise, records=records)
@@ -192,7 +202,9 @@ def _ask(
         raise RainbowError("--records helps to choose a mechanism; leave it or --mechanism out.")
     if explain:
         if isinstance(mechanism, CountMechanism):
-            _explain_count(mechanism, as_json)
+            _explain_alone(mechanism, explained(mechanism), print_half_widths, as_json)
+        elif isinstance(mechanism, ProportionMechanism):
+            _explain_alone(mechanism, explained_test(mechanism), print_power, as_json)
         else:
             _explain(mechanism, as_json)
         return
@@ -234,7 +246,7 @@ def _cut_off(payment: Payment | None, error: BaseException) -> str:
 
 
 Own: TypeAlias = Callable[
-    ..., Callable[..., Question | Count]
+    ..., Callable[..., AnyQuestion]
 ]  # from options to what makes the question
 
 
@@ -261,7 +273,7 @@ def _also(name: str, own: Own, summary: str) -> None:
     """The same command under another name that people look for."""
 
     @wraps(own)
-    def alias(**options: Any) -> Callable[..., Question | Count]:
+    def alias(**options: Any) -> Callable[..., AnyQuestion]:
         return own(**options)
 
     alias.__name__, alias.__doc__ = name, summary
@@ -356,6 +368,40 @@ def count(
 
 
 @_command
+def proportion_test(
+    column: Column,
+    above: Annotated[str, typer.Option(help="Do more than this share match? 60%, 0.6 or 2/3.")],
+    sample_size: Annotated[int, typer.Option(help="How many rows there are, which is public.")],
+    alpha: Annotated[str, typer.Option(help="The largest chance of a false alarm.")] = "0.05",
+    equals: EqualsValue = None,
+    minimum: FromValue = None,
+    maximum: UpToValue = None,
+) -> Callable[..., ProportionTest]:
+    """Do rows match more often than a given share, beyond chance? Significant, or not significant.
+
+    Example: `rainbow ask test patients.csv --column outcome --equals recovered --above 60%
+    --sample-size 200 --epsilon 1 --ledger budget.db`
+    """
+    return partial(
+        ProportionTest,
+        portion(above),
+        column,
+        records=sample_size,
+        alpha=portion(alpha),
+        equals=equals,
+        minimum=minimum,
+        maximum=maximum,
+    )
+
+
+_also(
+    "test",
+    proportion_test,
+    "Do rows match more often than a share? The same as `rainbow ask proportion-test`.",
+)
+
+
+@_command
 def quantile(
     column: Column,
     bins: Annotated[
@@ -431,7 +477,7 @@ def _show(
     warn(mechanism.guarantee, unit_of(mechanism.question).whom)
 
 
-def _proved(proves: Coverage | Precision | None, answer: object = None) -> dict[str, Any] | None:
+def _proved(proves: Statement | None, answer: object = None) -> dict[str, Any] | None:
     return None if proves is None else {**proves.describe(), "in_words": proves.in_words(answer)}
 
 
@@ -531,7 +577,10 @@ def _explain(mechanism: QuestionMechanism, as_json: bool) -> None:
     warn(mechanism.guarantee, unit_of(mechanism.question).whom)
 
 
-def _explain_count(mechanism: CountMechanism, as_json: bool) -> None:
+def _explain_alone(
+    mechanism: Alone, more: dict[str, Any], show: Callable[[Alone], None], as_json: bool
+) -> None:
+    """Explain a mechanism that has no rivals for its question."""
     if as_json:
         print_json(
             {
@@ -541,7 +590,7 @@ def _explain_count(mechanism: CountMechanism, as_json: bool) -> None:
                 "question": mechanism.question.describe(),
                 "proof": mechanism.proof.statement,
                 "proves": _proved(mechanism.proves()),
-                **explained(mechanism),
+                **more,
             }
         )
         return
@@ -551,12 +600,13 @@ def _explain_count(mechanism: CountMechanism, as_json: bool) -> None:
             "mechanism": _named(mechanism),
             "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
             "in words": mechanism.guarantee.in_words(whom),
-            "answers": f"whole numbers from 0 to {mechanism.question.at_most}",
+            "answers": answers_of(mechanism),
             **_filtered(mechanism.question),
             "proves": mechanism.proves().in_words(),
         }
     )
-    print_half_widths(mechanism)
+    show(mechanism)
+    typer.echo("\nNo data was read and nothing was spent.")
     warn(mechanism.guarantee, whom)
 
 

@@ -1,19 +1,21 @@
-"""``rainbow ask count --explain``: how near a private count would be."""
+"""``--explain`` for counts and tests: how near, and how powerful, an answer would be."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
 from rainbowdp.answering.counting import CountMechanism
+from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 
+Alone = TypeVar("Alone", CountMechanism, ProportionMechanism)
 CONFIDENCES = tuple(Fraction(share, 1000) for share in (500, 800, 900, 950, 990, 999))
 
 
@@ -86,4 +88,29 @@ def print_half_widths(mechanism: CountMechanism) -> None:
     farthest = never_farther(mechanism)
     if farthest is not None:
         typer.echo(f"\nNo answer is farther off than {farthest}.")
-    typer.echo("\nNo data was read and nothing was spent.")
+
+
+def answers_of(mechanism: CountMechanism | ProportionMechanism) -> str:
+    """What can be answered, in words."""
+    if isinstance(mechanism, CountMechanism):
+        return f"whole numbers from 0 to {mechanism.question.at_most}"
+    return ", ".join(mechanism.question.answers)
+
+
+def explained_test(mechanism: ProportionMechanism) -> dict[str, Any]:
+    """What ``--explain`` has to say of a test, ready for JSON."""
+    return {"power": [{"share": str(s), "power": p} for s, p in powers(mechanism)]}
+
+
+def powers(mechanism: ProportionMechanism) -> list[tuple[Fraction, float]]:
+    """How likely a test is to find larger and larger shares."""
+    null, steps = mechanism.question.above, 8
+    shares = [null + (1 - null) * Fraction(number, steps) for number in range(steps)]
+    return [(share, mechanism.power(share)) for share in shares]
+
+
+def print_power(mechanism: ProportionMechanism) -> None:
+    """The power as a small table."""
+    typer.echo("\nhow likely 'significant' is, by the share that matches in truth\n")
+    for share, power in powers(mechanism):
+        typer.echo(f"{float(100 * share):8.4g} %  {100 * power:8.4f}%")

@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, count, pairwise
 
-from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, NotApplicable
+from rainbowdp.errors import InvalidMechanism, NotApplicable
 from rainbowdp.exact.noise import NoiseRow
 from rainbowdp.exact.noise_proof import prove_noise
 from rainbowdp.exact.steps import reach_of, symmetric_pair
@@ -55,8 +55,6 @@ def canonical_noise(guarantee: Guarantee, change: int, at_most: int) -> NoiseRow
     if isinstance(guarantee, ZeroConcentrated):
         found = _normal(root_below(2 * guarantee.exact_rho, ROOT_BITS) / change, change, at_most)
     elif isinstance(guarantee, GaussianDP):
-        if not guarantee.exact_mu:
-            raise InvalidGuarantee("with mu=0 no answer may depend on the data; use a larger mu")
         found = _normal(guarantee.exact_mu / change, change, at_most)
     elif isinstance(guarantee, DP):
         found = _steps(guarantee, change, at_most)

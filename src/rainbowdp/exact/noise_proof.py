@@ -42,7 +42,7 @@ def prove_noise(guarantee: Guarantee, row: NoiseRow, change: int, at_most: int) 
         )
     must_not_grow(row)
     one, other = widest_pair(row, change)
-    if first_violation(_promise(guarantee, row.total), one, other) is not None:
+    if first_violation(promise_for_numbers(guarantee, row.total), one, other) is not None:
         raise InvalidMechanism(
             f"noise must be close to itself moved by {change}, but exceeds {guarantee}"
         )
@@ -79,7 +79,8 @@ def widest_pair(row: NoiseRow, change: int) -> tuple[Weights, Weights]:
     return tuple(z), (*moved, row.end + crowd)
 
 
-def _promise(guarantee: Guarantee, total: int) -> Promise:
+def promise_for_numbers(guarantee: Guarantee, total: int) -> Promise:
+    """The promise as rows are held against it; ρ is kept by the curve of μ = √(2ρ)."""
     if isinstance(guarantee, ZeroConcentrated):
         return GaussianPromise(root_below(2 * guarantee.exact_rho, BITS))
     return promise_of(guarantee, total)

@@ -1,13 +1,14 @@
 """Questions over tables: rules that give margins from counts, whatever the size of the table.
 
-===========  ======================================================
-`Winner`     which listed answer has the most records
-`Threshold`  are there at least so many matching records
-`Count`      how many matching records are there, with noise
-`Share`      is at least such a share of the records matching ones
-`Quantile`   which listed bin holds the quantile
-`Custom`     a user's own margins, which `refute` tries to refute
-===========  ======================================================
+================  ======================================================
+`Winner`          which listed answer has the most records
+`Threshold`       are there at least so many matching records
+`Count`           how many matching records are there, with noise
+`Share`           is at least such a share of the records matching ones
+`ProportionTest`  do records match more often than p, beyond chance
+`Quantile`        which listed bin holds the quantile
+`Custom`          a user's own margins, which `refute` tries to refute
+================  ======================================================
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rainbowdp.questions.base import CountQuestion, Question
 from rainbowdp.questions.count import Count
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.groups import Between, Equals, Group
+from rainbowdp.questions.proportion import ProportionTest
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
@@ -37,6 +39,7 @@ __all__ = [
     "Group",
     "Neighbors",
     "PersonRule",
+    "ProportionTest",
     "Quantile",
     "Question",
     "Refutation",
