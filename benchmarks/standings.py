@@ -93,7 +93,8 @@ def random_histograms(shape: Shape, seed: int) -> Integers:
 
 def rows_of(kind: Family, shape: Shape, counts: Integers, margins: Floats) -> Floats:
     if kind.costly:
-        rule = rb.best(shape.question, shape.guarantee).exact().rule
+        made: rb.QuestionMechanism = rb.best(shape.question, shape.guarantee)
+        rule = made.exact().rule
         return rule.rows_at(shape.question, counts, margins)
     return kind.sketch(shape.question, shape.guarantee, counts, margins)
 

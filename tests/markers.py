@@ -163,7 +163,8 @@ def _mechanism(kind: int, person: str | None, epsilon: str) -> rb.QuestionMechan
         rb.Threshold(2, "x", minimum=1, person=person),
         rb.Quantile("1/2", [0, 1, 2], "x", person=person),
     ][kind]
-    return rb.best(made, rb.DP(epsilon))
+    found: rb.QuestionMechanism = rb.best(made, rb.DP(epsilon))
+    return found
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:

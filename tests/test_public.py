@@ -42,6 +42,8 @@ PUBLIC = [
     "InvalidMechanism",
     "InvalidQuestion",
     "InvalidRainbow",
+    "Keys",
+    "KeysMechanism",
     "Ledger",
     "LedgerError",
     "Lifted",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.answering.coverage import Coverage
     from rainbowdp.answering.intervals import Precision
     from rainbowdp.answering.mechanism import QuestionMechanism
+    from rainbowdp.answering.naming import KeysMechanism
     from rainbowdp.answering.release import Release
     from rainbowdp.answering.testing import ProportionMechanism, Significance
     from rainbowdp.answering.worlds import optimal, proximity
@@ -80,6 +81,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.questions import (
         Count,
         Custom,
+        Keys,
         ProportionTest,
         Quantile,
         Share,
@@ -120,6 +122,8 @@ __all__ = [
     "InvalidMechanism",
     "InvalidQuestion",
     "InvalidRainbow",
+    "Keys",
+    "KeysMechanism",
     "Ledger",
     "LedgerError",
     "Lifted",
@@ -195,6 +199,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "answering.coverage": ("Coverage",),
     "answering.intervals": ("Precision",),
     "answering.mechanism": ("QuestionMechanism",),
+    "answering.naming": ("KeysMechanism",),
     "answering.release": ("Release",),
     "answering.testing": ("ProportionMechanism", "Significance"),
     "answering.worlds": ("optimal", "proximity"),
@@ -254,6 +259,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "questions": (
         "Count",
         "Custom",
+        "Keys",
         "ProportionTest",
         "Quantile",
         "Share",

@@ -72,6 +72,7 @@ def test_no_private_test_of_its_size_has_more_power(
         cost = [-float(chance(records, alternative, x)) for x in range(records + 1)]
         best = linprog(cost, np.array(rules), bounds, bounds=(0, 1))
         assert best.status == 0
+        assert best.fun is not None
         assert float(size(line, records, alternative)) == pytest.approx(-best.fun, abs=1e-7)
 
 
@@ -129,7 +130,7 @@ def test_a_line_that_is_not_private_or_too_large_is_refused() -> None:
         ExactTest(asked, rb.DP("0.9"), line)
     for parts in ((-1, (1,), 0, 4), (0, (), 0, 4), (0, (5,), 0, 4), (0, (1.0,), 0, 4)):
         with pytest.raises(InvalidMechanism, match="integers from 0"):
-            Line(*parts)  # type: ignore[arg-type]
+            Line(*parts)
 
 
 def test_a_line_that_would_be_too_long_is_refused() -> None:

@@ -9,13 +9,14 @@ from typing import Any, overload
 from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.measure import wrong
 from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
+from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact, exact_distribution
-from rainbowdp.questions import Count, ProportionTest, Question, Winner
+from rainbowdp.questions import Count, Keys, ProportionTest, Question, Winner
 from rainbowdp.questions.base import whole
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules import FAMILIES, family
@@ -42,17 +43,21 @@ def best(
 
 
 @overload
+def best(question: Keys, guarantee: Guarantee, *, records: int | None = None) -> KeysMechanism: ...
+
+
+@overload
 def best(
     question: Question, guarantee: Guarantee, *, records: int | None = None
 ) -> QuestionMechanism: ...
 
 
 def best(
-    question: Question | Count | ProportionTest,
+    question: Question | Count | ProportionTest | Keys,
     guarantee: Guarantee,
     *,
     records: int | None = None,
-) -> QuestionMechanism | CountMechanism | ProportionMechanism:
+) -> QuestionMechanism | CountMechanism | ProportionMechanism | KeysMechanism:
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
     * A count: canonical noise. A test of a share: the most powerful one.
@@ -70,8 +75,8 @@ def best(
     Parameters
     ----------
     question
-        A ``Winner``, ``Share``, ``Threshold``, ``Quantile``, ``Custom``, ``Count`` or
-        ``ProportionTest`` question.
+        A ``Winner``, ``Share``, ``Threshold``, ``Quantile``, ``Custom``, ``Count``,
+        ``ProportionTest`` or ``Keys`` question.
     guarantee
         What is promised between neighboring tables.
     records
@@ -81,7 +86,7 @@ def best(
 
     Returns
     -------
-    QuestionMechanism, CountMechanism or ProportionMechanism
+    QuestionMechanism, CountMechanism, ProportionMechanism or KeysMechanism
         The mechanism; its ``name`` says which kind it is.
 
     Raises
@@ -102,6 +107,8 @@ def best(
         return CountMechanism(question, guarantee)
     if isinstance(question, ProportionTest):
         return ProportionMechanism(question, guarantee)
+    if isinstance(question, Keys):
+        return KeysMechanism(question, guarantee)
     if not isinstance(question, Question):
         raise InvalidQuestion(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"

@@ -6,6 +6,7 @@
 `Count`           how many matching records are there, with noise
 `Share`           is at least such a share of the records matching ones
 `ProportionTest`  do records match more often than p, beyond chance
+`Keys`            which keys are there, when the list itself is private
 `Quantile`        which listed bin holds the quantile
 `Custom`          a user's own margins, which `refute` tries to refute
 ================  ======================================================
@@ -22,6 +23,7 @@ from rainbowdp.questions.base import CountQuestion, Question
 from rainbowdp.questions.count import Count
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.groups import Between, Equals, Group
+from rainbowdp.questions.keys import Keys
 from rainbowdp.questions.proportion import ProportionTest
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.refutation import Refutation, refute
@@ -37,6 +39,7 @@ __all__ = [
     "Custom",
     "Equals",
     "Group",
+    "Keys",
     "Neighbors",
     "PersonRule",
     "ProportionTest",
