@@ -8,6 +8,7 @@ short of the truth. Then "the answer is true, or at most t short of it" holds wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -37,6 +38,10 @@ class Coverage:
         is behind the leader of a vote.
     unit : str
         Whose changes these are, or what is counted: records or people.
+    evidence : int or None
+        A smaller distance, where there is one: if the answer were farther short than this, it would
+        be said no more often than the confidence leaves open. That is a p-value for the answer
+        that was given, and holds before one is; the statement above is about any answer.
 
     """
 
@@ -44,6 +49,7 @@ class Coverage:
     within: int | None
     short: Short
     unit: str
+    evidence: int | None = None
 
     def in_words(self, answer: object = None) -> str:
         """The statement in plain words.
@@ -77,7 +83,13 @@ class Coverage:
         else:
             true = f"{sure}: {named} is {'true' if answer is None else 'the true answer'}"
             nearly = f"or at most {self.within} {few} short of it"
-        return f"{true}, {nearly}" if self.within else true
+        said = f"{true}, {nearly}" if self.within else true
+        if self.evidence is None:
+            return said
+        off = "behind" if self.short == Short.RECORDS else "short"
+        were = f"more than {self.evidence} {off}" if self.evidence else "not true"
+        seldom = f"at most {percent(1 - self.confidence)} of the time"
+        return f"{said}; were it {were}, it would be said {seldom}"
 
     def describe(self) -> dict[str, Any]:
         """The statement, ready for JSON.
@@ -93,6 +105,7 @@ class Coverage:
             "within": self.within,
             "short": str(self.short),
             "unit": self.unit,
+            "evidence": self.evidence,
         }
 
     @classmethod
@@ -137,19 +150,26 @@ def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) ->
         person = question.person is not None and question.rows_per_person == 1
     unit = "people" if person else "records"
 
-    def holds(short: int) -> bool:
-        return rule.far(question, short) <= allowed
+    within = _least(lambda short: rule.far(question, short) <= allowed)
+    if within is None:
+        return Coverage(sure, None, rule.short, unit)
+    alone = _least(lambda short: rule.far_alone(question, short) <= allowed)
+    stronger = alone is not None and alone < within
+    return Coverage(sure, within, rule.short, unit, alone if stronger else None)
 
+
+def _least(holds: Callable[[int], bool]) -> int | None:
+    """The least distance at which it holds, and then at all larger ones."""
     high = 1
     while not holds(high - 1):
         if high > _FARTHEST:
-            return Coverage(sure, None, rule.short, unit)
+            return None
         high *= 2
     low, high = high // 2 - 1, high - 1  # it holds at high, and not at low
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
-    return Coverage(sure, high, rule.short, unit)
+    return high
 
 
 def percent(share: Fraction) -> str:
