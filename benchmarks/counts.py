@@ -17,7 +17,7 @@ import numpy as np
 import rainbowdp as rb
 from rainbowdp.exact.noise import NoiseRow
 
-DRAWS = 20_000
+DRAWS = 40_000
 CASES: tuple[tuple[float, float, int], ...] = (
     (1, 0, 1), (0.1, 0, 1), (1, 0, 3), (2, 0, 3), (3, 0, 10),
     (1, 1e-6, 1), (1, 1e-2, 1), (0.1, 1e-2, 1), (2, 1e-6, 3), (0.1, 1e-6, 1),

@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
         UnreadableTable,
     )
     from rainbowdp.exact.check import Check
+    from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.mechanism import ExactMechanism
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.graph import RainbowGraph
@@ -90,7 +91,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
         refute,
     )
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
-    from rainbowdp.rules.files import load
+    from rainbowdp.rules.files import load, load_count
     from rainbowdp.tables import Look, SQLTable, TextFile, look
 
 __version__ = "0.1.0"
@@ -111,6 +112,7 @@ __all__ = [
     "Deployment",
     "Design",
     "Edges",
+    "ExactCount",
     "ExactMechanism",
     "Existence",
     "GaussianDP",
@@ -170,6 +172,7 @@ __all__ = [
     "inverse_sensitivity",
     "lifted",
     "load",
+    "load_count",
     "look",
     "nearest_sites",
     "optimal",
@@ -235,6 +238,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "UnreadableTable",
     ),
     "exact.check": ("Check",),
+    "exact.counts": ("ExactCount",),
     "exact.mechanism": ("ExactMechanism",),
     "graphs.edges": ("Edges",),
     "graphs.graph": ("RainbowGraph",),
@@ -268,7 +272,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "refute",
     ),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
-    "rules.files": ("load",),
+    "rules.files": ("load", "load_count"),
     "tables": ("Look", "SQLTable", "TextFile", "look"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

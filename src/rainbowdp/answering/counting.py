@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rainbowdp.aliases import Dataset
@@ -145,6 +147,22 @@ class CountMechanism:
 
         """
         return self._exact.ready(self.counts(dataset))()
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the count as a file that proves itself; ``rb.load_count`` reads it.
+
+        Parameters
+        ----------
+        path
+            Where to write. The file appears whole or not at all.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+
+        """
+        return self._exact.save(path)
 
     def options(self) -> dict[str, Any]:
         """What a ledger records of the noise: enough to tell it from any other.
