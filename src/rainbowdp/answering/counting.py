@@ -256,7 +256,7 @@ class CountRelease(Release):
         return self._known().proves(confidence).interval(self.answer)
 
     def at_least(self, threshold: int) -> bool:
-        """The answer to ``Threshold``: as sure as if that had been asked, and free.
+        """The answer to ``Threshold``, free; as sure as if asked, where a person has one record.
 
         Parameters
         ----------

@@ -359,7 +359,8 @@ def count(
 ) -> Callable[..., Count]:
     """How many matching rows are there? The answer is a number with noise.
 
-    It answers every threshold at once, each as surely as `rainbow ask threshold` would.
+    With one row a person it answers every threshold at once, each as surely as
+    `rainbow ask threshold` would.
 
     Example: `rainbow ask count people.parquet --column age --minimum 65 --epsilon 0.5
     --ledger budget.db`

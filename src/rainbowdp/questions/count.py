@@ -21,10 +21,10 @@ MOST = 10**9
 class Count:
     """How many matching records are there?
 
-    The answer is a whole number from 0 to ``at_most``, with noise. It answers every threshold at
-    once: "is the count at least T?" as surely as ``Threshold(T)`` would for the same guarantee,
-    whichever T you think of afterwards. A record matches as for ``Threshold``; without a column the
-    count is given: ``{"matching": n}``.
+    The answer is a whole number from 0 to ``at_most``, with noise. Where a person has one record,
+    it answers every threshold at once: "is the count at least T?" as surely as ``Threshold(T)``
+    would under the same ε, δ or μ, whichever T you think of afterwards. A record matches as for
+    ``Threshold``; without a column the count is given: ``{"matching": n}``.
 
     Parameters
     ----------

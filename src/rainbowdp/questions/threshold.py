@@ -25,7 +25,7 @@ class Threshold(CountQuestion):
     both included. Without a column the count is given: ``{"matching": n}``. Either relation changes
     n by at most one, and any n can be reached, so the margin of "no" is n − T + 1 where the answer
     is yes, and that of "yes" T − n where it is no. For several thresholds of one count ask a
-    ``Count`` once: it answers them all, each as surely.
+    ``Count`` once: where a person has one record, it answers them all, each as surely.
 
     Parameters
     ----------
