@@ -30,7 +30,6 @@ from rainbowdp.aliases import Floats, Integers
 from rainbowdp.answering import measure
 from rainbowdp.baselines import exponential, inverse_sensitivity, permute_and_flip
 from rainbowdp.exact.rule import Family
-from rainbowdp.questions import Question
 from rainbowdp.questions.histograms import margins_of
 from rainbowdp.rules import FAMILIES
 
@@ -94,8 +93,8 @@ def random_histograms(shape: Shape, seed: int) -> Integers:
 
 def rows_of(kind: Family, shape: Shape, counts: Integers, margins: Floats) -> Floats:
     if kind.costly:
-        question: Question = shape.question
-        rule = rb.best(question, shape.guarantee).exact().rule
+        made: rb.QuestionMechanism = rb.best(shape.question, shape.guarantee)
+        rule = made.exact().rule
         return rule.rows_at(shape.question, counts, margins)
     return kind.sketch(shape.question, shape.guarantee, counts, margins)
 

@@ -15,11 +15,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what type checkers and editors read
-    from rainbowdp.answering.ask import Release, ask
+    from rainbowdp.answering.ask import ask
     from rainbowdp.answering.best import best, by_kind
+    from rainbowdp.answering.counting import CountMechanism, CountRelease
     from rainbowdp.answering.coverage import Coverage
     from rainbowdp.answering.grouped import GroupedMechanism
+    from rainbowdp.answering.intervals import Precision
     from rainbowdp.answering.mechanism import QuestionMechanism
+    from rainbowdp.answering.naming import KeysMechanism
+    from rainbowdp.answering.release import Release
+    from rainbowdp.answering.testing import ProportionMechanism, Significance
     from rainbowdp.answering.worlds import optimal, proximity
     from rainbowdp.baselines import (
         Baseline,
@@ -53,6 +58,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
         UnreadableTable,
     )
     from rainbowdp.exact.check import Check
+    from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.mechanism import ExactMechanism
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.graph import RainbowGraph
@@ -75,8 +81,11 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
     from rainbowdp.questions import (
+        Count,
         Custom,
         Grouped,
+        Keys,
+        ProportionTest,
         Quantile,
         Quantiles,
         Ranking,
@@ -87,7 +96,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
         refute,
     )
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
-    from rainbowdp.rules.files import load
+    from rainbowdp.rules.files import load, load_count
     from rainbowdp.tables import Look, SQLTable, TextFile, look
 
 __version__ = "0.1.0"
@@ -100,11 +109,15 @@ __all__ = [
     "Check",
     "Comparison",
     "Continuous",
+    "Count",
+    "CountMechanism",
+    "CountRelease",
     "Coverage",
     "Custom",
     "Deployment",
     "Design",
     "Edges",
+    "ExactCount",
     "ExactMechanism",
     "Existence",
     "GaussianDP",
@@ -118,6 +131,8 @@ __all__ = [
     "InvalidMechanism",
     "InvalidQuestion",
     "InvalidRainbow",
+    "Keys",
+    "KeysMechanism",
     "Ledger",
     "LedgerError",
     "Lifted",
@@ -130,7 +145,10 @@ __all__ = [
     "NotAMorphism",
     "NotApplicable",
     "PersonRule",
+    "Precision",
     "Programmed",
+    "ProportionMechanism",
+    "ProportionTest",
     "Quantile",
     "Quantiles",
     "QuestionMechanism",
@@ -140,6 +158,7 @@ __all__ = [
     "Release",
     "SQLTable",
     "Share",
+    "Significance",
     "TextFile",
     "Threshold",
     "Ties",
@@ -163,6 +182,7 @@ __all__ = [
     "inverse_sensitivity",
     "lifted",
     "load",
+    "load_count",
     "look",
     "nearest_sites",
     "optimal",
@@ -186,11 +206,16 @@ __all__ = [
 # The same names by their modules, each of which is imported when one of its names is first used:
 # nobody waits for what they do not use.
 _HOMES: dict[str, tuple[str, ...]] = {
-    "answering.ask": ("Release", "ask"),
+    "answering.ask": ("ask",),
     "answering.best": ("best", "by_kind"),
+    "answering.counting": ("CountMechanism", "CountRelease"),
     "answering.coverage": ("Coverage",),
     "answering.grouped": ("GroupedMechanism",),
+    "answering.intervals": ("Precision",),
     "answering.mechanism": ("QuestionMechanism",),
+    "answering.naming": ("KeysMechanism",),
+    "answering.release": ("Release",),
+    "answering.testing": ("ProportionMechanism", "Significance"),
     "answering.worlds": ("optimal", "proximity"),
     "baselines": (
         "Baseline",
@@ -224,6 +249,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "UnreadableTable",
     ),
     "exact.check": ("Check",),
+    "exact.counts": ("ExactCount",),
     "exact.mechanism": ("ExactMechanism",),
     "graphs.edges": ("Edges",),
     "graphs.graph": ("RainbowGraph",),
@@ -246,8 +272,11 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
     "questions": (
+        "Count",
         "Custom",
         "Grouped",
+        "Keys",
+        "ProportionTest",
         "Quantile",
         "Quantiles",
         "Ranking",
@@ -258,7 +287,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "refute",
     ),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
-    "rules.files": ("load",),
+    "rules.files": ("load", "load_count"),
     "tables": ("Look", "SQLTable", "TextFile", "look"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

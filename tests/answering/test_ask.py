@@ -504,7 +504,7 @@ def test_the_answer_is_in_the_file_before_it_is_returned(
 ) -> None:
     """At the very end another connection to the file already finds the answer."""
     found: list[str] = []
-    made = release.Release
+    made = rb.Release
 
     def last(answer: Any, entry: Any = None, **more: Any) -> rb.Release:
         with sqlite3.connect(ledger.where) as database:

@@ -59,6 +59,15 @@ def test_it_holds_on_every_table_and_one_less_does_not_hold_by_much(
     if proves.within > 0:
         nearly = np.where(short > proves.within - 1, rows, 0.0).sum(axis=1)
         assert nearly.max() >= 0.1 * allowed
+    if proves.evidence is not None:
+        assert proves.evidence < proves.within
+        tables = hard_tables(question, step * proves.evidence)
+        margins = margins_of(question, tables)
+        short = margins
+        if proves.short == Short.RECORDS:
+            short = tables.max(axis=1, keepdims=True) - tables
+        rows = mechanism.exact().rule.rows_at(question, tables, margins)
+        assert np.where(short > proves.evidence, rows, 0.0).max() <= allowed
 
 
 def hard_tables(question: Any, within: int) -> Any:
@@ -99,6 +108,19 @@ def test_words() -> None:
     assert Coverage(Fraction(1, 2), 0, Short.RECORDS, "records").in_words("red") == (
         "with 50 % confidence: red has the most records"
     )
+    assert Coverage(Fraction(9, 10), 3, Short.CHANGES, "records", 0).in_words("red") == (
+        "with 90 % confidence: red is the true answer, or at most 3 records short of it; "
+        "were it not true, it would be said at most 10 % of the time"
+    )
+
+
+def test_evidence_is_kept_and_where_it_adds_nothing_not_given() -> None:
+    proves = rb.best(rb.Winner(named(4)), rb.DP(1)).proves()
+    assert proves.evidence is not None
+    assert Coverage.restore(proves.describe()) == proves
+    older = {name: value for name, value in proves.describe().items() if name != "evidence"}
+    assert Coverage.restore(older).evidence is None
+    assert rb.best(rb.Threshold(9), rb.DP(1)).proves().evidence is None
 
 
 def test_whom_it_counts() -> None:

@@ -67,7 +67,7 @@ def _inside(found: set[Table], table: Table, public: bool) -> set[Table]:
 
 def joint(mechanism: GroupedMechanism, table: Table) -> dict[tuple[Any, ...], Fraction]:
     """The chances of all answers together, exactly."""
-    exact = mechanism.inner.exact()
+    exact: Any = mechanism.inner.exact()
     names = [name for name, _ in mechanism.question.groups]
     rows = [exact[dict(zip(names, row, strict=True))] for row in table]
     return {
@@ -230,8 +230,6 @@ def test_public_groups_are_asked_in_the_better_way(question: Any, moves: int | N
     if moves is not None:
         assert public.moves == moves
     private = rb.best(rb.Grouped(question, None, GROUPS), rb.DP(1))
-    better, worse = (
-        wrong(each.inner.family, each.inner.question, each.inner.guarantee)
-        for each in (public, private)
-    )
+    inners: list[Any] = [public.inner, private.inner]
+    better, worse = (wrong(each.family, each.question, each.guarantee) for each in inners)
     assert better <= worse

@@ -291,7 +291,13 @@ def test_an_entry_in_json_carries_unit_dataset_and_source(
         "neighbors": "substituted",
         "mechanism": {
             "kind": "homogeneous",
-            "proves": {"confidence": "19/20", "within": 2, "short": "changes", "unit": "records"},
+            "proves": {
+                "confidence": "19/20",
+                "within": 2,
+                "short": "changes",
+                "unit": "records",
+                "evidence": None,
+            },
         },
     }.items():
         assert entry[key] == value

@@ -112,7 +112,7 @@ class TestEveryFamily:
         exact = made(known, question, guarantee).exact()
         records = 9 if len(question.groups) < 5 else 3
         names = [name for name, _ in question.groups]
-        most = np.zeros(records + 2)
+        most, alone = np.zeros(records + 2), np.zeros(records + 2)
         for row in histograms(question, records).tolist():
             counts = dict(zip(names, row, strict=True))
             short = question.margins(counts)
@@ -123,10 +123,15 @@ class TestEveryFamily:
                 short = {v: max(sums.values()) - held for v, held in sums.items()}
             said = exact[counts]
             for t in range(records + 2):
-                most[t] = max(most[t], sum(float(p) for v, p in said.items() if short[v] > t))
+                far = [float(p) for v, p in said.items() if short[v] > t]
+                most[t] = max(most[t], sum(far))
+                alone[t] = max(alone[t], *far, 0.0)
         bounds = [exact.rule.far(question, t) for t in range(records + 2)]
-        assert (np.diff(bounds) <= 1e-12).all()
-        assert (most <= np.array(bounds) + 1e-12).all()
+        one = [exact.rule.far_alone(question, t) for t in range(records + 2)]
+        for found, bound in ((most, bounds), (alone, one)):
+            assert (np.diff(bound) <= 1e-12).all()
+            assert (found <= np.array(bound) + 1e-12).all()
+        assert (np.array(one) <= np.array(bounds) + 1e-12).all()
         if len(question.answers) == 2:
             assert bounds[0] <= 1.2 * most[0] + 1e-9
 

@@ -169,7 +169,8 @@ def moved(before: list[int], after: list[int]) -> int:
 
 def check_one_person(make: Any, question: Any, rounds: int) -> None:
     """All rows of one person are replaced by anything; groups are told by the name."""
-    limit = question.question.limit if isinstance(question, rb.Grouped) else question.limit
+    inner: Any = question.question if isinstance(question, rb.Grouped) else question
+    limit = inner.limit
     for seed in range(rounds):
         draw = random.Random(seed)
         others = random_rows(draw, draw.randrange(60), [None, *PEOPLE[1:]])

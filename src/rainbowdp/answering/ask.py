@@ -9,16 +9,14 @@ at most.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from rainbowdp.aliases import Answer, Dataset
-from rainbowdp.answering.coverage import Coverage
-from rainbowdp.answering.grouped import GroupedMechanism
-from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.aliases import Dataset
+from rainbowdp.answering.askable import Askable
+from rainbowdp.answering.counting import CountMechanism, CountRelease
+from rainbowdp.answering.release import Release
 from rainbowdp.answering.sources import source_of
-from rainbowdp.display import cards
 from rainbowdp.errors import LedgerError, RainbowError
 from rainbowdp.questions.units import unit_of
 from rainbowdp.tables import must_exist
@@ -27,45 +25,32 @@ if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one l
     from rainbowdp.ledger import Entry, Ledger
 
 
-@dataclass(frozen=True)
-class Release:
-    """An answer that may go out.
+@overload
+def ask(
+    mechanism: CountMechanism,
+    table: Dataset,
+    *,
+    ledger: Ledger | None,
+    name: str | None = None,
+    source: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> CountRelease: ...
 
-    Attributes
-    ----------
-    answer : Answer
-        What was drawn; in groups, a dict with the answer of each.
-    entry : Entry or None
-        The ledger's entry for it: what it cost, when and by which mechanism it was drawn.
-    recalled : bool
-        Whether it was drawn at an earlier time, so that nothing was spent.
-    proves : Coverage or None
-        How far from the truth the answer, or that of each group, is at most, with 95 % confidence;
-        none where a recalled
-        answer was recorded without.
 
-    """
-
-    answer: Answer
-    entry: Entry | None = None
-    recalled: bool = False
-    proves: Coverage | None = None
-
-    def _repr_html_(self) -> str:
-        named: dict[str, object] = {}
-        title: object = self.answer
-        if isinstance(self.answer, dict):
-            title, named = f"{len(self.answer)} groups", dict(self.answer)
-        if self.proves is not None:
-            about = None if isinstance(self.answer, dict) else self.answer
-            named["proves"] = self.proves.in_words(about)
-        if self.entry is not None:
-            named["cost"] = f"{self.entry.cost}, entry {self.entry.number} of the ledger"
-        return cards.card(f"Answer: {title}", cards.facts(named))
+@overload
+def ask(
+    mechanism: Askable,
+    table: Dataset,
+    *,
+    ledger: Ledger | None,
+    name: str | None = None,
+    source: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Release: ...
 
 
 def ask(
-    mechanism: QuestionMechanism | GroupedMechanism,
+    mechanism: Askable,
     table: Dataset,
     *,
     ledger: Ledger | None,
@@ -117,7 +102,7 @@ def ask(
     'red'
 
     """
-    if not isinstance(mechanism, QuestionMechanism | GroupedMechanism):
+    if not isinstance(mechanism, Askable):
         raise RainbowError(
             "ask needs a question's mechanism such as best(question, DP(1)), "
             f"got {type(mechanism).__name__}; a graph's mechanism has release(dataset)"
@@ -139,7 +124,7 @@ def ask(
     draw = mechanism.ready(table, progress)
     proves = mechanism.proves()
     if ledger is None:
-        return Release(draw(), proves=proves)
+        return mechanism.released(draw(), proves=proves)
     entry = ledger.spend(
         guarantee,
         question=described,
@@ -150,16 +135,17 @@ def ask(
         name=name,
     )
     answer: Any = draw()
-    return Release(answer, ledger.record(entry, mechanism.to_text(answer)), proves=proves)
+    recorded = ledger.record(entry, mechanism.to_text(answer))
+    return mechanism.released(answer, recorded, proves=proves)
 
 
-def _remembered(mechanism: QuestionMechanism | GroupedMechanism, past: Entry) -> Release:
+def _remembered(mechanism: Askable, past: Entry) -> Release:
     if past.answer is None:
         raise LedgerError(
             f"The answer named {past.name!r} was paid for but never recorded, so it is lost. Ask "
             "again under another name."
         )
     told = (past.mechanism or {}).get("proves")
-    proves = None if told is None else Coverage.restore(told)
+    proves = None if told is None else mechanism.statement.restore(told)
     answer = mechanism.from_text(past.answer)
-    return Release(answer, past, recalled=True, proves=proves)
+    return mechanism.released(answer, past, recalled=True, proves=proves)

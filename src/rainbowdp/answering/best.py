@@ -7,16 +7,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, overload
 
+from rainbowdp.answering.counting import CountMechanism
+from rainbowdp.answering.coverage import CONFIDENCE
 from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.measure import wrong
 from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
+from rainbowdp.answering.naming import KeysMechanism
+from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.moves import of_one_move
 from rainbowdp.numeric.quantity import exact, exact_distribution
-from rainbowdp.questions import Grouped, Question, Winner
+from rainbowdp.questions import Count, Grouped, Keys, ProportionTest, Question, Winner
 from rainbowdp.questions.base import whole
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules import FAMILIES, family
@@ -32,6 +36,22 @@ _LARGE_DELTA = Fraction(1, 100)
 
 @overload
 def best(
+    question: Count, guarantee: Guarantee, *, records: int | None = None
+) -> CountMechanism: ...
+
+
+@overload
+def best(
+    question: ProportionTest, guarantee: Guarantee, *, records: int | None = None
+) -> ProportionMechanism: ...
+
+
+@overload
+def best(question: Keys, guarantee: Guarantee, *, records: int | None = None) -> KeysMechanism: ...
+
+
+@overload
+def best(
     question: Question, guarantee: Guarantee, *, records: int | None = None
 ) -> QuestionMechanism: ...
 
@@ -43,10 +63,14 @@ def best(
 
 
 def best(
-    question: Question | Grouped, guarantee: Guarantee, *, records: int | None = None
-) -> QuestionMechanism | GroupedMechanism:
+    question: Question | Count | ProportionTest | Keys | Grouped,
+    guarantee: Guarantee,
+    *,
+    records: int | None = None,
+) -> QuestionMechanism | CountMechanism | ProportionMechanism | KeysMechanism | GroupedMechanism:
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
+    * A count: canonical noise. A test of a share: the most powerful one.
     * Zero-concentrated privacy: the exponential mechanism.
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
@@ -71,7 +95,7 @@ def best(
 
     Returns
     -------
-    QuestionMechanism or GroupedMechanism
+    QuestionMechanism, CountMechanism, ProportionMechanism, KeysMechanism or GroupedMechanism
         The mechanism; its ``name`` says which kind it is.
 
     Raises
@@ -93,6 +117,12 @@ def best(
             question, guarantee, lambda asked, share: best(asked, share, records=records)
         )
         return _best_of(made, records)
+    if isinstance(question, Count):
+        return CountMechanism(question, guarantee)
+    if isinstance(question, ProportionTest):
+        return ProportionMechanism(question, guarantee)
+    if isinstance(question, Keys):
+        return KeysMechanism(question, guarantee)
     if not isinstance(question, Question):
         raise InvalidQuestion(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"
@@ -175,7 +205,7 @@ def by_kind(
 def _in_ways(
     question: Grouped,
     guarantee: Guarantee,
-    make: Callable[[Question, Guarantee], QuestionMechanism],
+    make: Callable[[Any, Guarantee], QuestionMechanism | CountMechanism],
 ) -> list[GroupedMechanism]:
     """The mechanisms that answer in groups, one for each way there is one for; or why none."""
     check_guarantee(guarantee)
@@ -198,6 +228,8 @@ def _best_of(made: Sequence[GroupedMechanism], records: int | None) -> GroupedMe
 
     def error(each: GroupedMechanism) -> float:
         inner = each.inner
+        if isinstance(inner, CountMechanism):
+            return float(inner.noise.half_width(CONFIDENCE))
         return wrong(inner.family, inner.question, inner.guarantee, records)
 
     return min(made, key=error)

@@ -8,6 +8,7 @@ short of the truth. Then "the answer is true, or at most t short of it" holds wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -37,6 +38,10 @@ class Coverage:
         is behind the leader of a vote, or ``"records together"`` that a set is behind the first.
     unit : str
         Whose changes these are, or what is counted: records, people or weight.
+    evidence : int or None
+        A smaller distance, where there is one: if the answer were farther short than this, it would
+        be said no more often than the confidence leaves open. That is a p-value for the answer
+        that was given, and holds before one is; the statement above is about any answer.
 
     """
 
@@ -44,6 +49,7 @@ class Coverage:
     within: int | None
     short: Short
     unit: str
+    evidence: int | None = None
 
     def in_words(self, answer: object = None) -> str:
         """The statement in plain words.
@@ -66,11 +72,11 @@ class Coverage:
         'with 95 % confidence: red has the most records, or at most 6 fewer than the leader'
 
         """
-        sure = f"with {_percent(self.confidence)} confidence"
+        sure = f"with {percent(self.confidence)} confidence"
         named = "the answer" if answer is None else str(answer)
         if self.within is None:
             return f"nothing {sure}: a wrong answer may be as far off as can be"
-        few = self.unit if self.within != 1 else _ONE[self.unit]
+        few = self.unit if self.within != 1 else ONE[self.unit]
         fewer = "less" if self.unit == "weight" else "fewer"
         if self.short == Short.RECORDS:
             true = f"{sure}: {named} has the most {self.unit}"
@@ -82,7 +88,13 @@ class Coverage:
         else:
             true = f"{sure}: {named} is {'true' if answer is None else 'the true answer'}"
             nearly = f"or at most {self.within} {few} short of it"
-        return f"{true}, {nearly}" if self.within else true
+        said = f"{true}, {nearly}" if self.within else true
+        if self.evidence is None:
+            return said
+        off = "short" if self.short == Short.CHANGES else "behind"
+        were = f"more than {self.evidence} {off}" if self.evidence else "not true"
+        seldom = f"at most {percent(1 - self.confidence)} of the time"
+        return f"{said}; were it {were}, it would be said {seldom}"
 
     def describe(self) -> dict[str, Any]:
         """The statement, ready for JSON.
@@ -98,6 +110,7 @@ class Coverage:
             "within": self.within,
             "short": str(self.short),
             "unit": self.unit,
+            "evidence": self.evidence,
         }
 
     @classmethod
@@ -120,16 +133,22 @@ class Coverage:
         return cls(confidence=confidence, short=short, **given)
 
 
-_ONE = {"records": "record", "people": "person", "weight": "weight"}
+ONE = {"records": "record", "people": "person", "weight": "weight"}
 
 
-def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) -> Coverage:
-    """The least distance from the truth that every answer of ``rule`` keeps, so surely."""
+def checked_confidence(confidence: Number) -> Fraction:
+    """A confidence exactly as it was given, between 0 and 1."""
     sure = exact(confidence, "confidence", InvalidQuestion)
     if not 0 < sure < 1:
         raise InvalidQuestion(
             f"confidence must lie between 0 and 1, got confidence={confidence}: 0.95 is usual"
         )
+    return sure
+
+
+def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) -> Coverage:
+    """The least distance from the truth that every answer of ``rule`` keeps, so surely."""
+    sure = checked_confidence(confidence)
     allowed = float(1 - sure) - _ROUNDING
     person = question.person is not None or question.rows_per_person > 1
     if rule.short != Short.CHANGES:  # of which one person may have several
@@ -139,20 +158,30 @@ def coverage(rule: Rule, question: Question, confidence: Number = CONFIDENCE) ->
     if rule.short != Short.CHANGES and question.weight is not None:
         unit, scale = "weight", question.weight.scale
 
-    def holds(short: int) -> bool:
-        return rule.far(question, short) <= allowed
+    within = _least(lambda short: rule.far(question, short) <= allowed)
+    if within is None:
+        return Coverage(sure, None, rule.short, unit)
+    alone = _least(lambda short: rule.far_alone(question, short) <= allowed)
+    within = -(-within // scale)
+    alone = None if alone is None else -(-alone // scale)
+    stronger = alone is not None and alone < within
+    return Coverage(sure, within, rule.short, unit, alone if stronger else None)
 
+
+def _least(holds: Callable[[int], bool]) -> int | None:
+    """The least distance at which it holds, and then at all larger ones."""
     high = 1
     while not holds(high - 1):
         if high > _FARTHEST:
-            return Coverage(sure, None, rule.short, unit)
+            return None
         high *= 2
     low, high = high // 2 - 1, high - 1  # it holds at high, and not at low
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
-    return Coverage(sure, -(-high // scale), rule.short, unit)
+    return high
 
 
-def _percent(share: Fraction) -> str:
+def percent(share: Fraction) -> str:
+    """A share as people write it."""
     return f"{float(100 * share):.10g} %"

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.aliases import Answer, Dataset
+from rainbowdp.answering.askable import Askable
+from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.coverage import CONFIDENCE, Coverage
+from rainbowdp.answering.intervals import Precision
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.release import Statement
 from rainbowdp.display import cards
-from rainbowdp.errors import InvalidMechanism
+from rainbowdp.errors import InvalidMechanism, InvalidQuestion
 from rainbowdp.exact.check import Check
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.moves import of_one_move
@@ -21,7 +25,7 @@ from rainbowdp.tables import count_groups
 
 
 @dataclass(frozen=True)
-class GroupedMechanism:
+class GroupedMechanism(Askable):
     """A private answer in each group of a table, all under one guarantee.
 
     Made by ``rb.best`` or ``rb.by_kind`` from a ``Grouped`` question.
@@ -52,7 +56,7 @@ class GroupedMechanism:
 
     question: Grouped
     guarantee: Guarantee
-    inner: QuestionMechanism
+    inner: QuestionMechanism | CountMechanism
 
     def __post_init__(self) -> None:
         moves = self.moves
@@ -67,6 +71,11 @@ class GroupedMechanism:
         """How many moves of the inner mechanism one change of the table is at most."""
         known = (way.moves for way in self.question.ways if way.question == self.inner.question)
         return next(known, None)
+
+    @property
+    def statement(self) -> type[Statement]:  # type: ignore[override]  # that of the inner one
+        """What its answers prove is of this type."""
+        return self.inner.statement
 
     @property
     def name(self) -> str:
@@ -133,8 +142,8 @@ class GroupedMechanism:
             Takes nothing and returns an answer for each group, new ones each time.
 
         """
-        exact = self.inner.exact()
-        draws = {name: exact.ready(found) for name, found in self.counts(table, progress).items()}
+        counts, inner = self.counts(table, progress), self.inner
+        draws = {name: inner.ready(found) for name, found in counts.items()}
         return lambda: {name: draw() for name, draw in draws.items()}
 
     def release(self, table: Dataset) -> dict[str, Answer]:
@@ -155,9 +164,11 @@ class GroupedMechanism:
 
     def __getitem__(self, table: Dataset) -> dict[str, dict[Answer, float]]:
         """{group: {answer: probability}} for a table or its counts, likeliest answers first."""
+        if isinstance(self.inner, CountMechanism):
+            raise InvalidQuestion("a count has too many answers to list their chances")
         return {name: self.inner[found] for name, found in self.counts(table).items()}
 
-    def proves(self, confidence: Number = CONFIDENCE) -> Coverage:
+    def proves(self, confidence: Number = CONFIDENCE) -> Coverage | Precision:
         """What each answer proves for itself, whatever the table: it costs no budget.
 
         Parameters
@@ -167,15 +178,22 @@ class GroupedMechanism:
 
         Returns
         -------
-        Coverage
+        Coverage or Precision
             How far from the truth the answer of a group is at most.
 
         """
         return self.inner.proves(confidence)
 
-    def describe(self) -> dict[str, Any]:
-        """What a ledger keeps of the mechanism."""
-        return self.inner.describe()
+    def options(self) -> dict[str, Any]:
+        """What a ledger records of the kind of mechanism besides its name.
+
+        Returns
+        -------
+        dict
+            What makes the inner mechanism another one, ready for JSON.
+
+        """
+        return self.inner.options()
 
     def to_text(self, answer: dict[str, Answer]) -> str:
         """The answers as a ledger keeps them.
@@ -214,7 +232,6 @@ class GroupedMechanism:
         named = {
             "question": self.question.describe()["kind"],
             "groups": ", ".join(self.question.by.names),
-            "answers": ", ".join(map(str, self.inner.question.answers)),
             "guarantee": f"{self.guarantee}, {unit_of(self.question)} {self.question.neighbors}",
             "in each group": f"{self.inner.guarantee}",
         }

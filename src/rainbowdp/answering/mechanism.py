@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from rainbowdp.aliases import Answer, Dataset
+from rainbowdp.answering.askable import Askable
 from rainbowdp.answering.coverage import CONFIDENCE, Coverage, coverage
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NotApplicable
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable, key_finder
 from rainbowdp.exact.rule import Family, Progress
+from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import Number
@@ -22,7 +24,7 @@ from rainbowdp.tables import count
 
 
 @dataclass(frozen=True)
-class QuestionMechanism(Releasable):
+class QuestionMechanism(Releasable, Askable):
     """A private answer to a question, for any table whatever.
 
     Made by ``rb.best``, ``rb.by_kind``, ``rb.optimal`` or ``rb.proximity``. A dataset is a table or
@@ -50,6 +52,8 @@ class QuestionMechanism(Releasable):
     {'red': 0.9011, 'green': 0.0989}
 
     """
+
+    statement: ClassVar[type[Coverage]] = Coverage
 
     question: Question
     guarantee: Guarantee
@@ -147,49 +151,6 @@ class QuestionMechanism(Releasable):
         """
         return self.exact().ready(self.counts(table, progress))
 
-    def describe(self) -> dict[str, Any]:
-        """What a ledger keeps of the mechanism.
-
-        Returns
-        -------
-        dict
-            Its kind, its options, and what its answers prove.
-
-        """
-        return {"kind": self.name, **self.family.options(), "proves": self.proves().describe()}
-
-    def to_text(self, answer: Answer) -> str:
-        """The answer as a ledger keeps it.
-
-        Parameters
-        ----------
-        answer
-            The answer.
-
-        Returns
-        -------
-        str
-            The answer as text.
-
-        """
-        return str(answer)
-
-    def from_text(self, text: str) -> Answer:
-        """The answer that a ledger kept.
-
-        Parameters
-        ----------
-        text
-            What ``to_text`` made.
-
-        Returns
-        -------
-        Answer
-            The answer.
-
-        """
-        return text
-
     def check(self) -> Check:
         """The exact proof of the guarantee; a mechanism without one cannot be made."""
         return self.proof
@@ -206,6 +167,17 @@ class QuestionMechanism(Releasable):
             "in words": self.guarantee.in_words(unit_of(self.question).whom),
         }
         return cards.card(f"Mechanism: {self.name}", cards.facts(named))
+
+    def options(self) -> dict[str, Any]:
+        """What a ledger records of the kind of mechanism besides its name.
+
+        Returns
+        -------
+        dict
+            The options that make it another one, ready for JSON.
+
+        """
+        return self.family.options()
 
     def proves(self, confidence: Number = CONFIDENCE) -> Coverage:
         """What an answer of this mechanism proves, whatever the table: it costs no budget.
@@ -251,6 +223,14 @@ class QuestionMechanism(Releasable):
         """
         rule = self.exact().rule
         return [(margin, *rule.chances(self.question, margin)) for margin in margins]
+
+
+def check_moves(guarantee: Guarantee) -> None:
+    """Refuse a curve under which no answer may depend on the data."""
+    if isinstance(guarantee, TradeOffCurve) and not guarantee.moves:
+        raise InvalidGuarantee(
+            f"under {guarantee} no answer may depend on the data; use a larger guarantee"
+        )
 
 
 def check_guarantee(guarantee: object) -> None:

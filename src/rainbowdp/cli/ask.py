@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Callable
 from functools import partial, wraps
-from math import floor
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from rainbowdp.answering.ask import Release, ask
+from rainbowdp.answering.ask import ask
+from rainbowdp.answering.askable import Askable
 from rainbowdp.answering.best import best, by_kind
-from rainbowdp.answering.coverage import Coverage
-from rainbowdp.answering.grouped import GroupedMechanism
-from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.cli.explaining import explain as explain_it
 from rainbowdp.cli.given import derived, edges, grouping, listed, portion, total, weighing
 from rainbowdp.cli.interrupts import check, let_go
 from rainbowdp.cli.output import (
@@ -24,13 +20,11 @@ from rainbowdp.cli.output import (
     Group,
     guarantee_from,
     must_be_open,
-    print_facts,
-    print_json,
     progress_bar,
-    warn,
 )
 from rainbowdp.cli.paying import Payment, watched
 from rainbowdp.cli.running import Cut, stopping
+from rainbowdp.cli.showing import show
 from rainbowdp.cli.tables import (
     TABLE_HELP,
     Decimal,
@@ -43,11 +37,10 @@ from rainbowdp.cli.tables import (
     Where,
     table_from,
 )
-from rainbowdp.comparison import OTHERS, ours_for
-from rainbowdp.errors import InvalidGuarantee, RainbowError
-from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
+from rainbowdp.errors import RainbowError
 from rainbowdp.questions import (
-    Grouped,
+    Count,
+    ProportionTest,
     Quantile,
     Quantiles,
     Question,
@@ -56,13 +49,10 @@ from rainbowdp.questions import (
     Threshold,
     Winner,
 )
-from rainbowdp.questions.base import Counted
+from rainbowdp.questions.count import MOST
 from rainbowdp.questions.functions import FUNCTIONS
-from rainbowdp.questions.relations import PersonRule, Ties, one_of
-from rainbowdp.questions.units import unit_of
+from rainbowdp.questions.relations import Ties, one_of
 from rainbowdp.rules import FAMILIES
-
-Mechanism: TypeAlias = QuestionMechanism | GroupedMechanism
 
 asking = typer.Typer(
     cls=Group,
@@ -99,8 +89,11 @@ FromValue = Annotated[
 UpToValue = Annotated[str | None, typer.Option(help="Rows up to this number, date or time match.")]
 
 
+AnyQuestion: TypeAlias = Question | Count | ProportionTest
+
+
 def _ask(
-    make: Callable[..., Question],
+    make: Callable[..., AnyQuestion],
     *,
     table: Annotated[
         str,
@@ -191,15 +184,16 @@ def _ask(
     """Make the question and its mechanism, and explain it or ask it."""
     from rainbowdp.ledger import Ledger
 
+    weighed = weighing(weight, weight_limit, weight_places)
     plain = make(
         neighbors=neighbors,
         person=person,
         rows_per_person=rows_per_person,
         person_rule=person_rule,
         where=where,
-        weight=weighing(weight, weight_limit, weight_places),
+        **({} if weighed is None else {"weight": weighed}),
     )
-    question = grouping(plain, by, groups, groups_are_public)
+    question: Any = grouping(plain, by, groups, groups_are_public)  # of any class that best takes
     promise = guarantee_from(epsilon, delta, mu, rho)
     source = None
     if not explain:  # which reads no data; what is not there is reported before a mechanism is made
@@ -213,14 +207,20 @@ def _ask(
             trusted=trusted,
             format_=format_,
         )
-    if kind == "best":
-        mechanism: Mechanism = best(question, promise, records=records)
+    mechanism: Askable
+    if isinstance(plain, Count | ProportionTest):
+        if kind != "best" or records is not None:
+            what = "count" if isinstance(plain, Count) else "test"
+            raise RainbowError(f"A {what} has one mechanism. Leave out --mechanism and --records.")
+        mechanism = best(question, promise)
+    elif kind == "best":
+        mechanism = best(question, promise, records=records)
     elif records is None:
         mechanism = by_kind(question, promise, kind)
     else:
         raise RainbowError("--records helps to choose a mechanism; leave it or --mechanism out.")
     if explain:
-        _explain(mechanism, as_json)
+        explain_it(mechanism, as_json)
         return
     if ledger is not None and no_ledger:
         raise RainbowError("Give either --ledger or --no-ledger, not both.")
@@ -239,7 +239,7 @@ def _ask(
             )
         if book is None:
             check()
-        _show(mechanism, release, None if book is None else book.balance(), place, as_json)
+        show(mechanism, release, None if book is None else book.balance(), place, as_json)
         let_go()
     except (Exception, KeyboardInterrupt) as error:
         stopped = stopping(error)
@@ -259,7 +259,9 @@ def _cut_off(payment: Payment | None, error: BaseException) -> str:
     return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."
 
 
-Own: TypeAlias = Callable[..., Callable[..., Question]]  # from options to what makes the question
+Own: TypeAlias = Callable[
+    ..., Callable[..., AnyQuestion]
+]  # from options to what makes the question
 
 
 def _command(own: Own) -> Own:
@@ -285,7 +287,7 @@ def _also(name: str, own: Own, summary: str) -> None:
     """The same command under another name that people look for."""
 
     @wraps(own)
-    def alias(**options: Any) -> Callable[..., Question]:
+    def alias(**options: Any) -> Callable[..., AnyQuestion]:
         return own(**options)
 
     alias.__name__, alias.__doc__ = name, summary
@@ -407,6 +409,61 @@ ClosedEnds = Annotated[
 
 
 @_command
+def count(
+    column: Column,
+    equals: EqualsValue = None,
+    minimum: FromValue = None,
+    maximum: UpToValue = None,
+    at_most: Annotated[
+        int, typer.Option(help="The largest answer; larger counts count as this.")
+    ] = MOST,
+) -> Callable[..., Count]:
+    """How many matching rows are there? The answer is a number with noise.
+
+    With one row a person it answers every threshold at once, each as surely as
+    `rainbow ask threshold` would.
+
+    Example: `rainbow ask count people.parquet --column age --minimum 65 --epsilon 0.5
+    --ledger budget.db`
+    """
+    return partial(Count, column, equals=equals, minimum=minimum, maximum=maximum, at_most=at_most)
+
+
+@_command
+def proportion_test(
+    column: Column,
+    above: Annotated[str, typer.Option(help="Do more than this share match? 60%, 0.6 or 2/3.")],
+    sample_size: Annotated[int, typer.Option(help="How many rows there are, which is public.")],
+    alpha: Annotated[str, typer.Option(help="The largest chance of a false alarm.")] = "0.05",
+    equals: EqualsValue = None,
+    minimum: FromValue = None,
+    maximum: UpToValue = None,
+) -> Callable[..., ProportionTest]:
+    """Do rows match more often than a given share, beyond chance? Significant, or not significant.
+
+    Example: `rainbow ask test patients.csv --column outcome --equals recovered --above 60%
+    --sample-size 200 --epsilon 1 --ledger budget.db`
+    """
+    return partial(
+        ProportionTest,
+        portion(above),
+        column,
+        records=sample_size,
+        alpha=portion(alpha),
+        equals=equals,
+        minimum=minimum,
+        maximum=maximum,
+    )
+
+
+_also(
+    "test",
+    proportion_test,
+    "Do rows match more often than a share? The same as `rainbow ask proportion-test`.",
+)
+
+
+@_command
 def quantile(
     column: Column,
     bins: Bins,
@@ -440,215 +497,3 @@ def quantiles(
     --q 0.25,0.5,0.75 --epsilon 1 --ledger budget.db`
     """
     return partial(Quantiles, listed(q), edges(bins), column, closed_ends=closed_ends)
-
-
-def _show(
-    mechanism: Mechanism,
-    release: Release,
-    balance: Any,
-    where: str | None,
-    as_json: bool,
-) -> None:
-    entry = release.entry
-    drawn_by = _drawn_by(mechanism, release)
-    in_groups = release.answer if isinstance(mechanism, GroupedMechanism) else None
-    about = release.answer if in_groups is None else None
-    if as_json:
-        print_json(
-            {
-                "answer": release.answer,
-                "question": mechanism.question.describe(),
-                "unit": unit_of(mechanism.question).describe(),
-                "guarantee": describe_guarantee(mechanism.guarantee),
-                **_worth_as_json(mechanism),
-                "mechanism": drawn_by,
-                "proof": None if release.recalled else _proof(mechanism),
-                "proves": _proved(release.proves, about),
-                "recalled": release.recalled,
-                "drawn": None if entry is None else entry.time,
-                "entry": None if entry is None else entry.number,
-                "source": None if entry is None else entry.source,
-                "balance": None if balance is None else balance.as_dict(),
-            }
-        )
-        return
-    if in_groups is not None:
-        print_facts({"group": "answer", **in_groups})
-        typer.echo()
-    facts = {
-        **({"answer": str(release.answer)} if in_groups is None else {}),
-        "guarantee": f"{mechanism.guarantee}, {_change(mechanism.question)}",
-        "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
-        "mechanism": _named(mechanism),
-        **_filtered(mechanism.question),
-        **_each_group(mechanism),
-    }
-    if release.proves is not None:
-        each = "" if in_groups is None else "for each group, "
-        facts["proves"] = f"{each}{release.proves.in_words(about)}"
-    if drawn_by != mechanism.name:
-        facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
-    if entry is None:
-        facts["ledger"] = "none: this answer is not recorded anywhere"
-    elif release.recalled:
-        drawn = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M UTC")
-        facts["ledger"] = f"{where}: recalled, drawn {drawn}, nothing spent; left {balance.left}"
-    else:
-        facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
-    print_facts(facts)
-    warn(mechanism.guarantee, unit_of(mechanism.question).whom)
-
-
-def _proved(proves: Coverage | None, answer: object = None) -> dict[str, Any] | None:
-    return None if proves is None else {**proves.describe(), "in_words": proves.in_words(answer)}
-
-
-def _worth_as_json(mechanism: Mechanism) -> dict[str, Any]:
-    """What the guarantee is worth, and a warning where it is worth little."""
-    about = unit_of(mechanism.question).whom
-    return {
-        "in_words": mechanism.guarantee.in_words(about),
-        "best_guess": mechanism.guarantee.best_guess(),
-        "warning": warning_about(mechanism.guarantee, about),
-    }
-
-
-def _drawn_by(mechanism: Mechanism, release: Release) -> str:
-    """The kind of mechanism that drew an answer: a recalled one may be of another kind."""
-    recorded = None if release.entry is None else release.entry.mechanism
-    return mechanism.name if recorded is None else str(recorded["kind"])
-
-
-def _named(mechanism: Mechanism) -> str:
-    """The kind of mechanism, and what is known of it."""
-    return ", ".join(filter(None, [mechanism.name, mechanism.claim, "proved exactly"]))
-
-
-def _change(question: Question | Grouped) -> str:
-    """What one change of the data is, in words."""
-    change = f"{unit_of(question)} {question.neighbors}"
-    if question.person is None:
-        return change
-    if question.person_rule == PersonRule.ONE_VOTE:
-        return f"{change}, one vote each"
-    limit = question.rows_per_person
-    return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
-
-
-def _each_group(mechanism: Mechanism) -> dict[str, str]:
-    """What is promised in each group, where there are such."""
-    if isinstance(mechanism, QuestionMechanism):
-        return {}
-    moves = mechanism.moves
-    why = "a change is inside one group" if moves == 1 else f"a change is up to {moves} of one row"
-    return {"each group": f"{mechanism.inner.guarantee}: {why}"}
-
-
-def _proof(mechanism: Mechanism) -> str:
-    if isinstance(mechanism, GroupedMechanism):
-        return mechanism.proof_in_words
-    return mechanism.proof.statement
-
-
-def _filtered(question: Counted) -> dict[str, str]:
-    """Which rows are counted, where a condition says it."""
-    return {} if question.where is None else {"counted": f"rows where {question.where}"}
-
-
-def _counted(question: Question) -> str:
-    """What a margin counts."""
-    limit = question.rows_per_person
-    if limit == 1:
-        return "records" if question.person is None else "people"
-    promised = "" if question.person is not None else ", as you promise"
-    return f"people (of up to {limit} records{promised})"
-
-
-def _explain(asked: Mechanism, as_json: bool) -> None:
-    mechanism = asked.inner if isinstance(asked, GroupedMechanism) else asked
-    margins = list(_margins(mechanism))
-    rows = mechanism.by_margin(margins)
-    beside = {
-        name: [least for _, least, _ in other.by_margin(margins)]
-        for name, other in _others(mechanism).items()
-    }
-    if as_json:
-        print_json(
-            {
-                "mechanism": mechanism.name,
-                "guarantee": describe_guarantee(asked.guarantee),
-                **_worth_as_json(asked),
-                "question": asked.question.describe(),
-                "proof": _proof(asked),
-                "proves": _proved(mechanism.proves()),
-                "probability_of_true_answer": [
-                    {"margin": margin, "least": least, "most": most} for margin, least, most in rows
-                ],
-                "least_of_others": beside,
-            }
-        )
-        return
-    unit = _counted(mechanism.question)
-    print_facts(
-        {
-            "mechanism": _named(mechanism),
-            "guarantee": f"{asked.guarantee}, {_change(asked.question)}",
-            "in words": asked.guarantee.in_words(unit_of(asked.question).whom),
-            **_each_group(asked),
-            "answers": _listed_answers(mechanism.question),
-            **_filtered(mechanism.question),
-            "proves": mechanism.proves().in_words(),
-        }
-    )
-    typer.echo(f"\nmargin: how many {unit} must change before another answer is the true one")
-    typer.echo("probability of the true answer, and the least of what others have\n")
-    lines = [["margin", mechanism.name, *beside]]
-    for place, (margin, least, most) in enumerate(rows):
-        low, high = _percent(least), _percent(most)
-        own = low if low == high else f"{low} to {high}"
-        lines.append([str(margin), own, *(_percent(column[place]) for column in beside.values())])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        typer.echo("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
-    typer.echo("\nNo data was read and nothing was spent.")
-    warn(asked.guarantee, unit_of(asked.question).whom)
-
-
-def _listed_answers(question: Question) -> str:
-    """All answers, or the first of very many."""
-    if not isinstance(question, Ranking | Quantiles):
-        return ", ".join(question.answers)
-    shown, many = "; ".join(question.answers[:_SHOWN]), len(question.answers)
-    return shown if many <= _SHOWN else f"{shown}; … ({many:,} in all)"
-
-
-def _percent(chance: float) -> str:
-    return f"{floor(chance * 1e6) / 1e4:.4f}%"  # rounded down, so never "100%"
-
-
-def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
-    """What else there is for the question and the guarantee, by name."""
-    makers = ours_for(mechanism.question, mechanism.guarantee)
-    if len(mechanism.question.answers) <= _FEW:
-        makers |= OTHERS
-    del makers["best"]
-    found: dict[str, Any] = {}
-    for name, make in makers.items():
-        with suppress(InvalidGuarantee):  # not every mechanism exists under every guarantee
-            found[name] = make(mechanism.question, mechanism.guarantee)
-    return {
-        name: other
-        for name, other in found.items()
-        if other != mechanism and name != mechanism.name
-    }
-
-
-def _margins(mechanism: QuestionMechanism) -> Iterable[int]:
-    """Margins worth showing: 1, 2, 3, 5, 10, … until the true answer is all but certain."""
-    scale = 1
-    while True:
-        for step in (1, 2, 3, 5):
-            yield step * scale
-            if mechanism.by_margin([step * scale])[0][1] > 0.9999 or step * scale >= 10**6:
-                return
-        scale *= 10

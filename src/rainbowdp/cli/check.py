@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,12 +24,21 @@ def check(
 
     Example: `rainbow check poll.json`
     """
+    from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.scope import change_in_words, question_in_words, unit_in_words
     from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
-    from rainbowdp.rules.files import load
+    from rainbowdp.rules.files import load_any
 
-    mechanism = load(file)
-    question, proof = mechanism.question, mechanism.proof
+    mechanism = load_any(file)
+    proof = mechanism.proof
+    question: Mapping[str, Any] | None
+    answers: list[Any]
+    if isinstance(mechanism, ExactCount):
+        question, neighbors = mechanism.question.describe(), str(mechanism.question.neighbors)
+        answers = [f"whole numbers from 0 to {mechanism.question.at_most}"]
+    else:
+        question, neighbors = mechanism.question, mechanism.neighbors
+        answers = list(mechanism.answers)
     if as_json:
         print_json(
             {
@@ -37,9 +47,9 @@ def check(
                 "guarantee": describe_guarantee(mechanism.guarantee),
                 "in_words": mechanism.guarantee.in_words(_ABOUT),
                 "warning": warning_about(mechanism.guarantee, _ABOUT),
-                "neighbors": mechanism.neighbors,
+                "neighbors": neighbors,
                 "unit": None if question is None else unit_in_words(question),
-                "answers": list(mechanism.answers),
+                "answers": answers,
                 "question": question,
                 "mechanism": mechanism.name,
                 "proof": proof.statement,
@@ -47,7 +57,7 @@ def check(
             }
         )
         return
-    on_a_graph = f"two datasets {mechanism.neighbors}"
+    on_a_graph = f"two datasets {neighbors}"
     change = on_a_graph if question is None else change_in_words(question)
     asked = "none: this is the file of a graph" if question is None else question_in_words(question)
     print_facts(
@@ -56,7 +66,7 @@ def check(
             "guarantee": f"{mechanism.guarantee}, {change}",
             "in words": mechanism.guarantee.in_words(_ABOUT),
             "question": asked,
-            "answers": ", ".join(str(answer) for answer in mechanism.answers),
+            "answers": ", ".join(map(str, answers)),
             "mechanism": mechanism.name,
             "proved": f"exactly, {proof.statement}, {proof.scope}",
         }

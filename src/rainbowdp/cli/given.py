@@ -7,8 +7,9 @@ import re
 from decimal import Decimal, InvalidOperation
 
 from rainbowdp.errors import RainbowError
-from rainbowdp.questions import Grouped, Question, Weight
+from rainbowdp.questions import Grouped, Weight
 from rainbowdp.questions.functions import FUNCTIONS
+from rainbowdp.questions.posed import Posed
 
 _NAMES = "|".join(FUNCTIONS)
 _CALL = re.compile(
@@ -86,9 +87,7 @@ def weighing(column: str | None, limit: str | None, places: int) -> Weight | Non
     return Weight(column, limit, places)
 
 
-def grouping(
-    question: Question, by: str | None, groups: str | None, public: bool
-) -> Question | Grouped:
+def grouping(question: Posed, by: str | None, groups: str | None, public: bool) -> Posed:
     """The question in each of the listed groups, if there are such."""
     if by is None and groups is None and not public:
         return question

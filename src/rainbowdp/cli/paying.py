@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rainbowdp.cli.interrupts import check
 from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.questions import Grouped, Question
+from rainbowdp.questions.posed import Posed
 
 if TYPE_CHECKING:
     from rainbowdp.ledger import Entry, Ledger
@@ -21,18 +21,13 @@ class Payment:
     place: str
     ledger: Ledger
     guarantee: Guarantee
-    question: Question | Grouped
+    question: Posed
     name: str | None
     before: int
 
     @classmethod
     def of(
-        cls,
-        place: str,
-        ledger: Ledger,
-        guarantee: Guarantee,
-        question: Question | Grouped,
-        name: str | None,
+        cls, place: str, ledger: Ledger, guarantee: Guarantee, question: Posed, name: str | None
     ) -> Payment:
         """The payment of a question that is about to be asked."""
         return cls(place, ledger, guarantee, question, name, ledger.balance().entries)

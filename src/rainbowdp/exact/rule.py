@@ -109,6 +109,13 @@ class Rule(ABC):
         Farther than ``short``: a bound from the rows, which falls as ``short`` grows.
         """
 
+    def far_alone(self, question: Question, short: int) -> float:
+        """The most, over tables of every size, of the chance of one answer that is farther short.
+
+        A bound like ``far``, which is one itself: one answer has no more than all together.
+        """
+        return self.far(question, short)
+
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """The rule, ready for JSON."""

@@ -454,6 +454,15 @@ class MarginScores(Scores):
         return {"of": "margins"}
 
 
+def of_one(crowd: Crowd) -> Crowd:
+    """The crowd of one rival, where there is one: any others would only take from it."""
+
+    def one(near: Floats, far: Floats, rivals: int) -> Floats:
+        return crowd(near, far, min(rivals, 1))
+
+    return one
+
+
 def scores_for(question: Question) -> Scores:
     """Counts for a vote or for sets, which tell more than their margins; else signed margins."""
     if isinstance(question, Winner):

@@ -87,7 +87,7 @@ def symmetric_pair(guarantee: Guarantee, answers: int, total: int = 1 << BITS) -
 
     One answer then has a beside b, another b beside a, and all others have b beside b.
     """
-    reach, others = _reach(guarantee, total), answers - 1
+    reach, others = reach_of(guarantee, total), answers - 1
     low, share = 0, total // answers
     while low < share:
         middle = (low + share) // 2
@@ -105,7 +105,7 @@ def alike_ladder(
 
     Two such rows are as close as two answers with a and 1 − a, since all others have one ratio.
     """
-    reach, others = _reach(guarantee, total), answers - 1
+    reach, others = reach_of(guarantee, total), answers - 1
     pairs = [symmetric_pair(guarantee, answers, total)]
     while len(pairs) < LONGEST:
         first, other = pairs[-1]
@@ -116,7 +116,7 @@ def alike_ladder(
     return tuple(pairs)
 
 
-def _reach(guarantee: Guarantee, total: int) -> Callable[[int], int]:
+def reach_of(guarantee: Guarantee, total: int) -> Callable[[int], int]:
     """The largest weight that the guarantee allows one answer beside a given one."""
     if isinstance(guarantee, GaussianDP):
         return lambda weight: allowed_weight(guarantee.exact_mu, weight, total)

@@ -8,6 +8,7 @@ python-flint).
 
 from __future__ import annotations
 
+import math
 import numbers
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -160,3 +161,14 @@ def first_integer_above(evaluate: Callable[[], arb], bits: int = 128, most: int 
             if bits >= most:
                 return int(str((value.mid() + 0.5).floor().unique_fmpz())) + 1
         bits *= 2
+
+
+def root_below(x: Fraction, bits: int) -> Fraction:
+    """A rational at most √x, exact for a square of a rational: √(a/b) = √(ab)/b, rounded down.
+
+    >>> root_below(Fraction(9, 4), 64)
+    Fraction(3, 2)
+    """
+    places = bits + x.denominator.bit_length()
+    root = math.isqrt(x.numerator * x.denominator << 2 * places)
+    return Fraction(root, x.denominator << places)

@@ -1,14 +1,18 @@
 """Questions over tables: rules that give margins from counts, whatever the size of the table.
 
-===========  ======================================================
-`Winner`     which listed answer has the most records
-`Ranking`    which listed answers have the most records
-`Threshold`  are there at least so many matching records
-`Share`      is at least such a share of the records matching ones
-`Quantile`   which listed bin holds the quantile
-`Quantiles`  which listed bins hold several quantiles
-`Custom`     a user's own margins, which `refute` tries to refute
-===========  ======================================================
+================  ======================================================
+`Winner`          which listed answer has the most records
+`Ranking`         which listed answers have the most records
+`Threshold`       are there at least so many matching records
+`Count`           how many matching records are there, with noise
+`Share`           is at least such a share of the records matching ones
+`ProportionTest`  do records match more often than p, beyond chance
+`Keys`            which keys are there, when the list itself is private
+`Quantile`        which listed bin holds the quantile
+`Quantiles`       which listed bins hold several quantiles
+`Custom`          a user's own margins, which `refute` tries to refute
+`Grouped`         any of these in each of many groups of records
+================  ======================================================
 """
 
 from __future__ import annotations
@@ -19,9 +23,12 @@ from typing import Any, TypeVar
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import CountQuestion, Question
+from rainbowdp.questions.count import Count
 from rainbowdp.questions.custom import Custom
 from rainbowdp.questions.grouped import Grouped
 from rainbowdp.questions.groups import Between, Equals, Group
+from rainbowdp.questions.keys import Keys
+from rainbowdp.questions.proportion import ProportionTest
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.quantiles import Quantiles
 from rainbowdp.questions.ranking import Ranking
@@ -35,12 +42,15 @@ from rainbowdp.questions.winner import Winner
 
 __all__ = [
     "Between",
+    "Count",
     "Custom",
     "Equals",
     "Group",
     "Grouped",
+    "Keys",
     "Neighbors",
     "PersonRule",
+    "ProportionTest",
     "Quantile",
     "Quantiles",
     "Question",

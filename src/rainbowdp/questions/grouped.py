@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import CountQuestion, Question
+from rainbowdp.questions.base import CountQuestion
 from rainbowdp.questions.by import By
+from rainbowdp.questions.count import Count
 from rainbowdp.questions.groups import Group
+from rainbowdp.questions.posed import Posed
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.quantiles import Quantiles
 from rainbowdp.questions.relations import Neighbors, PersonRule
@@ -19,7 +21,7 @@ from rainbowdp.questions.weights import Weight
 class Way(NamedTuple):
     """How a question is asked in one group, and how many moves one change of the table is."""
 
-    question: CountQuestion
+    question: CountQuestion | Count
     moves: int
 
 
@@ -61,20 +63,20 @@ class Grouped:
 
     """
 
-    question: CountQuestion
+    question: CountQuestion | Count
     by: By
     public: bool
 
     def __init__(
         self,
-        question: Question,
+        question: Posed,
         by: str | None,
         groups: Iterable[str],
         *,
         public: bool = False,
         apply: str | None = None,
     ) -> None:
-        if not isinstance(question, CountQuestion):
+        if not isinstance(question, CountQuestion | Count):
             raise InvalidQuestion(
                 "groups need a question such as Winner or Quantile to be asked in each, "
                 f"got {type(question).__name__}"

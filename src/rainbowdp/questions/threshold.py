@@ -27,7 +27,8 @@ class Threshold(CountQuestion):
     A record matches when its value equals ``equals``, or lies between ``minimum`` and ``maximum``,
     both included. Without a column the count is given: ``{"matching": n}``. Either relation changes
     n by at most one, and any n can be reached, so the margin of "no" is n − T + 1 where the answer
-    is yes, and that of "yes" T − n where it is no.
+    is yes, and that of "yes" T − n where it is no. For several thresholds of one count ask a
+    ``Count`` once: where a person has one record, it answers them all, each as surely.
 
     Parameters
     ----------

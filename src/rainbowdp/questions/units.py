@@ -37,7 +37,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import Counted, checked_column, whole
+from rainbowdp.questions.base import checked_column, whole
+from rainbowdp.questions.posed import Posed
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Unit:
         return unit
 
 
-def unit_of(question: Counted) -> Unit:
+def unit_of(question: Posed) -> Unit:
     """Whose data one change is for this question.
 
     >>> from rainbowdp.questions.winner import Winner

@@ -8,21 +8,27 @@ that was changed, or whose rows do not keep what they promise, is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from rainbowdp.errors import InvalidFile, InvalidQuestion, RainbowError
+from rainbowdp.exact.counts import FORMAT as COUNT_FORMAT
+from rainbowdp.exact.counts import VERSION as COUNT_VERSION
+from rainbowdp.exact.counts import ExactCount
 from rainbowdp.exact.mechanism import FORMAT, VERSION, ExactMechanism, key_finder
 from rainbowdp.exact.names import name_from_json
+from rainbowdp.exact.noise import NoiseRow
 from rainbowdp.exact.steps import MOST_MIXING
 from rainbowdp.guarantees.descriptions import restore_guarantee
 from rainbowdp.numeric.quantity import exact
-from rainbowdp.questions import Between, Custom, Equals, from_description
+from rainbowdp.questions import Between, Count, Custom, Equals, from_description
 from rainbowdp.questions.base import CountQuestion, checked_column
 from rainbowdp.questions.ends import end
 from rainbowdp.rules import FAMILIES
 from rainbowdp.storage.documents import parse_document, read_text
+
+Found = TypeVar("Found", ExactMechanism, ExactCount)
 
 
 def load(path: str | PathLike[str]) -> ExactMechanism:
@@ -68,9 +74,71 @@ def load(path: str | PathLike[str]) -> ExactMechanism:
 
 def from_text(text: str, path: str | PathLike[str]) -> ExactMechanism:
     """The mechanism that ``text``, the content of the file ``path``, holds, proved again."""
-    content = parse_document(text, path, FORMAT, VERSION)
+    return _proved_again(restore, parse_document(text, path, FORMAT, VERSION), path)
+
+
+def load_count(path: str | PathLike[str]) -> ExactCount:
+    """Read the file of a count and prove it again, from its integers alone.
+
+    Parameters
+    ----------
+    path
+        A file that the ``save`` of a count's mechanism wrote.
+
+    Returns
+    -------
+    ExactCount
+        The question, the guarantee and the noise.
+
+    Raises
+    ------
+    InvalidFile
+        If the file is damaged, or its noise does not keep what it promises, or it says anything
+        that the proof did not read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rainbowdp import DP, Count, best
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = load_count(best(Count(), DP(1)).save(f"{folder}/count.json"))
+    >>> found.guarantee, found.proof.scope
+    (DP(epsilon=1), 'for tables of every size, one record substituted')
+
+    """
+    content = parse_document(read_text(path), path, COUNT_FORMAT, COUNT_VERSION)
+    return _proved_again(_count, content, path)
+
+
+def load_any(path: str | PathLike[str]) -> ExactMechanism | ExactCount:
+    """Read the file of a mechanism or of a count, whichever it says it is."""
+    text = read_text(path)
     try:
-        return restore(content)
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        content = None
+    if isinstance(content, dict) and content.get("format") == COUNT_FORMAT:
+        return load_count(path)
+    return from_text(text, path)
+
+
+def _count(content: Mapping[str, Any]) -> ExactCount:
+    """The count that ``ExactCount.describe`` described; making it proves it."""
+    found = ExactCount(
+        Count.restore(content["question"]),
+        restore_guarantee(content["guarantee"]),
+        NoiseRow.restore(content["noise"]),
+    )
+    _must_say_the_same(found.describe(), content)
+    return found
+
+
+def _proved_again(
+    make: Callable[[Mapping[str, Any]], Found], content: Mapping[str, Any], path: object
+) -> Found:
+    """What a file's content makes; a file that does not keep its guarantee is refused."""
+    try:
+        return make(content)
     except RainbowError as error:
         raise InvalidFile(
             f"a mechanism file must keep its guarantee, got {path}: {error}"

@@ -18,7 +18,6 @@ not from the rule.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -32,7 +31,7 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
-from rainbowdp.numeric.quantity import ball, dyadic, precision
+from rainbowdp.numeric.quantity import ball, dyadic, precision, root_below
 
 FOR = "(ε,δ), Gaussian or zero-concentrated privacy"
 
@@ -70,12 +69,5 @@ def range_within(guarantee: Guarantee) -> Fraction:
             above = dyadic((argument.erfc() / 2).upper())  # 1 − Φ(μ/2) = erfc(μ/√8)/2
         return ((1 - above) / above) ** 2
     if isinstance(guarantee, ZeroConcentrated):
-        return exp_below(_root_below(8 * guarantee.exact_rho))
+        return exp_below(root_below(8 * guarantee.exact_rho, BITS))
     raise InvalidMechanism(f"weights by scores need {FOR}, got {guarantee}")
-
-
-def _root_below(x: Fraction) -> Fraction:
-    """A rational at most √x, exact for a square of a rational: √(a/b) = √(ab)/b, rounded down."""
-    places = BITS + x.denominator.bit_length()
-    root = math.isqrt(x.numerator * x.denominator << 2 * places)
-    return Fraction(root, x.denominator << places)

@@ -22,7 +22,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.rule import Key, Outline, Rule, Short
-from rainbowdp.exact.scores import Scores, SetScores, VoteScores, restored_scores
+from rainbowdp.exact.scores import Scores, SetScores, VoteScores, of_one, restored_scores
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
@@ -119,13 +119,16 @@ class Exponential(Rule):
 
     def far(self, question: Question, short: int) -> float:
         """From the weights of far rivals."""
+        return self.scores.far(self._crowd, len(question.answers), short)
 
-        def crowd(near: Floats, far: Floats, rivals: int) -> Floats:
-            weights = rivals * self.falling.in_floats(far)
-            shares: Floats = weights / (1 + self.falling.in_floats(near) + weights)
-            return shares
+    def far_alone(self, question: Question, short: int) -> float:
+        """From the weight of one far rival."""
+        return self.scores.far(of_one(self._crowd), len(question.answers), short)
 
-        return self.scores.far(crowd, len(question.answers), short)
+    def _crowd(self, near: Floats, far: Floats, rivals: int) -> Floats:
+        weights = rivals * self.falling.in_floats(far)
+        shares: Floats = weights / (1 + self.falling.in_floats(near) + weights)
+        return shares
 
     def describe(self) -> dict[str, Any]:
         """What the weights are made of."""

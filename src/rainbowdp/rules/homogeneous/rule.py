@@ -261,6 +261,13 @@ class OneLadder(Rule):
         near = max((b for _, b in self.ladder[:short]), default=0)
         return max(rivals * deep, (rivals - 1) * near) / (first + rivals * other)
 
+    def far_alone(self, question: Question, short: int) -> float:
+        """Of several rivals one may be far while another is near, so the most at any depth."""
+        first, other = self.ladder[0]
+        rivals = len(question.answers) - 1
+        alone = max(b for _, b in self.ladder) / (first + rivals * other)
+        return min(alone, self.far(question, short))
+
     def describe(self) -> dict[str, Any]:
         """The two weights at each depth."""
         return {"ladder": [list(pair) for pair in self.ladder]}

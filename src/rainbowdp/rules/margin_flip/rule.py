@@ -26,7 +26,7 @@ from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
 from rainbowdp.exact.margins import ON_A_GRAPH
 from rainbowdp.exact.rule import Key, Outline, Rule
-from rainbowdp.exact.scores import MarginScores
+from rainbowdp.exact.scores import MarginScores, of_one
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
@@ -123,6 +123,10 @@ class MarginFlip(Rule):
     def far(self, question: Question, short: int) -> float:
         """From the coins of far rivals, with one near rival or none."""
         return _SCORES.far(self._crowd, len(question.answers), short)
+
+    def far_alone(self, question: Question, short: int) -> float:
+        """From the coin of one far rival, with one near rival or none."""
+        return _SCORES.far(of_one(self._crowd), len(question.answers), short)
 
     def _crowd(self, near: Floats, far: Floats, rivals: int) -> Floats:
         chances = self.coins.in_floats

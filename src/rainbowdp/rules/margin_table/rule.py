@@ -181,7 +181,15 @@ class MarginTable(Rule):
         return Short.RECORDS
 
     def far(self, question: Question, short: int) -> float:
-        """The most over all corners of the pieces between knots, cut at ``short``.
+        """The most over all corners of the pieces between knots, cut at ``short``."""
+        return float(np.sum(self._far_rivals(short), axis=0).max())
+
+    def far_alone(self, question: Question, short: int) -> float:
+        """The same for one rival, whatever the others have."""
+        return float(max(found.max() for found in self._far_rivals(short)))
+
+    def _far_rivals(self, short: int) -> list[Floats]:
+        """For each rival its chance at all corners where it is farther, and 0 elsewhere.
 
         Between them the chance of far rivals is linear in r^gap for each gap, so no other gaps have
         more. The gap of a rival listed before the leader is one less than what it is behind.
@@ -200,11 +208,11 @@ class MarginTable(Rule):
         rivals = self.shape.answers - 1
         for axis in range(rivals):
             chances = np.moveaxis(np.tensordot(blend, chances, (1, axis)), 0, axis)
-        found = np.zeros(chances.shape[:-1])
+        found: list[Floats] = []
         for rival in range(rivals):
             along = np.moveaxis(chances[..., rival + 1], rival, -1) * is_far
-            found += np.moveaxis(along, -1, rival)
-        return float(found.max())
+            found.append(np.moveaxis(along, -1, rival))
+        return found
 
     @cached_property
     def _at_all_knots(self) -> Floats:

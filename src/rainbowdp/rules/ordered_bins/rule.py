@@ -129,8 +129,11 @@ class OrderedBins(Rule):
 
     def far(self, question: Question, short: int) -> float:
         """At most what so many bins would have alone: a crowd only takes from them."""
-        alone = self._step(short) / (self.total + self._step(0))
-        return (len(question.answers) - 1) * alone
+        return (len(question.answers) - 1) * self.far_alone(question, short)
+
+    def far_alone(self, question: Question, short: int) -> float:
+        """What one bin would have alone."""
+        return self._step(short) / (self.total + self._step(0))
 
     def describe(self) -> dict[str, Any]:
         """The weights and their total."""

@@ -23,7 +23,7 @@ from rainbowdp.exact.falling import BITS, TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
 from rainbowdp.exact.rule import Key, Rule, Short
-from rainbowdp.exact.scores import SetScores, VoteScores, restored_scores
+from rainbowdp.exact.scores import SetScores, VoteScores, of_one, restored_scores
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
@@ -116,11 +116,14 @@ class PermuteAndFlip(Rule):
 
     def far(self, question: Question, short: int) -> float:
         """From the coins of rivals that are all so far behind."""
+        return self.scores.far(self._crowd, len(question.answers), short)
 
-        def crowd(near: Floats, far: Floats, rivals: int) -> Floats:
-            return heads_of_a_crowd(self.coins.in_floats(near), self.coins.in_floats(far), rivals)
+    def far_alone(self, question: Question, short: int) -> float:
+        """From the coin of one rival that is so far behind."""
+        return self.scores.far(of_one(self._crowd), len(question.answers), short)
 
-        return self.scores.far(crowd, len(question.answers), short)
+    def _crowd(self, near: Floats, far: Floats, rivals: int) -> Floats:
+        return heads_of_a_crowd(self.coins.in_floats(near), self.coins.in_floats(far), rivals)
 
     def describe(self) -> dict[str, Any]:
         """What the coins are made of."""

@@ -93,8 +93,11 @@ class Proximity(Rule):
 
     def far(self, question: Question, short: int) -> float:
         """Most where all rivals are just so far away: each has its weight, whatever others have."""
-        weight = max(self.steps[short:], default=self.steps[-1])
-        return (len(question.answers) - 1) * weight / self.total
+        return (len(question.answers) - 1) * self.far_alone(question, short)
+
+    def far_alone(self, question: Question, short: int) -> float:
+        """The weight of a rival that is just so far away."""
+        return max(self.steps[short:], default=self.steps[-1]) / self.total
 
     def describe(self) -> dict[str, Any]:
         """The weights and their total."""

@@ -1,0 +1,179 @@
+"""``--explain``: what a mechanism would do, before any data is read and anything is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import floor
+from typing import Any, NamedTuple
+
+import typer
+
+from rainbowdp.answering.askable import Askable
+from rainbowdp.answering.counting import CountMechanism
+from rainbowdp.answering.grouped import GroupedMechanism
+from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.testing import ProportionMechanism
+from rainbowdp.cli.counting import (
+    answers_of,
+    explained,
+    explained_test,
+    print_half_widths,
+    print_power,
+)
+from rainbowdp.cli.output import print_facts, print_json, warn
+from rainbowdp.cli.showing import (
+    change_in_words,
+    counted_rows,
+    each_group,
+    kind_in_words,
+    proved,
+    worth_as_json,
+)
+from rainbowdp.comparison import OTHERS, ours_for
+from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.guarantees.descriptions import describe_guarantee
+from rainbowdp.questions import Quantiles, Question, Ranking, Threshold
+from rainbowdp.questions.units import unit_of
+
+_SHOWN = 6  # of very many answers
+_FEW = 64  # answers up to which textbook mechanisms take no time
+
+
+class _Explained(NamedTuple):
+    """What is special to a kind of question: its answers, JSON of its own, and a table."""
+
+    answers: str
+    more: dict[str, Any]
+    show: Callable[[], None]
+
+
+def explain(asked: Askable, as_json: bool) -> None:
+    """Show what a mechanism does, beside what is in use elsewhere."""
+    inner = asked.inner if isinstance(asked, GroupedMechanism) else asked
+    special = _explained(inner)
+    if as_json:
+        print_json(
+            {
+                "mechanism": asked.name,
+                "guarantee": describe_guarantee(asked.guarantee),
+                **worth_as_json(asked),
+                "question": asked.question.describe(),
+                "proof": asked.proof_in_words,
+                "proves": proved(asked.proves()),
+                **special.more,
+            }
+        )
+        return
+    whom = unit_of(asked.question).whom
+    print_facts(
+        {
+            "mechanism": kind_in_words(asked),
+            "guarantee": f"{asked.guarantee}, {change_in_words(asked.question)}",
+            "in words": asked.guarantee.in_words(whom),
+            **each_group(asked),
+            "answers": special.answers,
+            **counted_rows(asked.question),
+            "proves": asked.proves().in_words(),
+        }
+    )
+    special.show()
+    typer.echo("\nNo data was read and nothing was spent.")
+    warn(asked.guarantee, whom)
+
+
+def _explained(mechanism: Askable) -> _Explained:
+    if isinstance(mechanism, CountMechanism):
+        count = mechanism
+        return _Explained(answers_of(count), explained(count), lambda: print_half_widths(count))
+    if isinstance(mechanism, ProportionMechanism):
+        test = mechanism
+        return _Explained(answers_of(test), explained_test(test), lambda: print_power(test))
+    assert isinstance(mechanism, QuestionMechanism)
+    return _by_margin(mechanism)
+
+
+def _by_margin(mechanism: QuestionMechanism) -> _Explained:
+    """The chance of the true answer by how near the next one is."""
+    margins = list(_margins(mechanism))
+    rows = mechanism.by_margin(margins)
+    beside = {
+        name: [least for _, least, _ in other.by_margin(margins)]
+        for name, other in _others(mechanism).items()
+    }
+    more = {
+        "probability_of_true_answer": [
+            {"margin": margin, "least": least, "most": most} for margin, least, most in rows
+        ],
+        "least_of_others": beside,
+    }
+
+    def show() -> None:
+        unit = _counted(mechanism.question)
+        typer.echo(f"\nmargin: how many {unit} must change before another answer is the true one")
+        typer.echo("probability of the true answer, and the least of what others have\n")
+        lines = [["margin", mechanism.name, *beside]]
+        for place, (margin, least, most) in enumerate(rows):
+            low, high = _percent(least), _percent(most)
+            own = low if low == high else f"{low} to {high}"
+            others = (_percent(column[place]) for column in beside.values())
+            lines.append([str(margin), own, *others])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            cells = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            typer.echo("  ".join(cells))
+        if isinstance(mechanism.question, Threshold) and mechanism.question.limit == 1:
+            typer.echo(
+                "\nFor several thresholds of one count, ask for the count: it answers them all."
+            )
+
+    return _Explained(_listed_answers(mechanism.question), more, show)
+
+
+def _counted(question: Question) -> str:
+    """What a margin counts."""
+    limit = question.rows_per_person
+    if limit == 1:
+        return "records" if question.person is None else "people"
+    promised = "" if question.person is not None else ", as you promise"
+    return f"people (of up to {limit} records{promised})"
+
+
+def _listed_answers(question: Question) -> str:
+    """All answers, or the first of very many."""
+    if not isinstance(question, Ranking | Quantiles):
+        return ", ".join(question.answers)
+    shown, many = "; ".join(question.answers[:_SHOWN]), len(question.answers)
+    return shown if many <= _SHOWN else f"{shown}; … ({many:,} in all)"
+
+
+def _percent(chance: float) -> str:
+    return f"{floor(chance * 1e6) / 1e4:.4f}%"  # rounded down, so never "100%"
+
+
+def _others(mechanism: QuestionMechanism) -> dict[str, Any]:
+    """What else there is for the question and the guarantee, by name."""
+    makers = ours_for(mechanism.question, mechanism.guarantee)
+    if len(mechanism.question.answers) <= _FEW:
+        makers |= OTHERS
+    del makers["best"]
+    found: dict[str, Any] = {}
+    for name, make in makers.items():
+        with suppress(InvalidGuarantee):  # not every mechanism exists under every guarantee
+            found[name] = make(mechanism.question, mechanism.guarantee)
+    return {
+        name: other
+        for name, other in found.items()
+        if other != mechanism and name != mechanism.name
+    }
+
+
+def _margins(mechanism: QuestionMechanism) -> Iterable[int]:
+    """Margins worth showing: 1, 2, 3, 5, 10, … until the true answer is all but certain."""
+    scale = 1
+    while True:
+        for step in (1, 2, 3, 5):
+            yield step * scale
+            if mechanism.by_margin([step * scale])[0][1] > 0.9999 or step * scale >= 10**6:
+                return
+        scale *= 10

@@ -1,0 +1,122 @@
+"""An answer as a person or a program reads it, and what is said of a mechanism beside it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import typer
+
+from rainbowdp.answering.askable import Askable
+from rainbowdp.answering.grouped import GroupedMechanism
+from rainbowdp.answering.release import Release, Statement
+from rainbowdp.cli.output import print_facts, print_json, warn
+from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
+from rainbowdp.questions.posed import Posed
+from rainbowdp.questions.relations import PersonRule
+from rainbowdp.questions.units import unit_of
+
+
+def show(
+    mechanism: Askable, release: Release, balance: Any, where: str | None, as_json: bool
+) -> None:
+    """Print an answer, what it promises and proves, and what is left of the budget."""
+    entry = release.entry
+    drawn_by = _drawn_by(mechanism, release)
+    in_groups = release.answer if isinstance(mechanism, GroupedMechanism) else None
+    about = release.answer if in_groups is None else None
+    if as_json:
+        print_json(
+            {
+                "answer": release.answer,
+                "question": mechanism.question.describe(),
+                "unit": unit_of(mechanism.question).describe(),
+                "guarantee": describe_guarantee(mechanism.guarantee),
+                **worth_as_json(mechanism),
+                "mechanism": drawn_by,
+                "proof": None if release.recalled else mechanism.proof_in_words,
+                "proves": proved(release.proves, about),
+                "recalled": release.recalled,
+                "drawn": None if entry is None else entry.time,
+                "entry": None if entry is None else entry.number,
+                "source": None if entry is None else entry.source,
+                "balance": None if balance is None else balance.as_dict(),
+            }
+        )
+        return
+    if in_groups is not None:
+        print_facts({"group": "answer", **{name: str(a) for name, a in in_groups.items()}})
+        typer.echo()
+    facts = {
+        **({"answer": str(release.answer)} if in_groups is None else {}),
+        "guarantee": f"{mechanism.guarantee}, {change_in_words(mechanism.question)}",
+        "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
+        "mechanism": kind_in_words(mechanism),
+        **counted_rows(mechanism.question),
+        **each_group(mechanism),
+    }
+    if release.proves is not None:
+        each = "" if in_groups is None else "for each group, "
+        facts["proves"] = f"{each}{release.proves.in_words(about)}"
+    if drawn_by != mechanism.name:
+        facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
+    if entry is None:
+        facts["ledger"] = "none: this answer is not recorded anywhere"
+    elif release.recalled:
+        drawn = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M UTC")
+        facts["ledger"] = f"{where}: recalled, drawn {drawn}, nothing spent; left {balance.left}"
+    else:
+        facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
+    print_facts(facts)
+    warn(mechanism.guarantee, unit_of(mechanism.question).whom)
+
+
+def proved(proves: Statement | None, answer: object = None) -> dict[str, Any] | None:
+    """What an answer proves, ready for JSON."""
+    return None if proves is None else {**proves.describe(), "in_words": proves.in_words(answer)}
+
+
+def worth_as_json(mechanism: Askable) -> dict[str, Any]:
+    """What the guarantee is worth, and a warning where it is worth little."""
+    about = unit_of(mechanism.question).whom
+    return {
+        "in_words": mechanism.guarantee.in_words(about),
+        "best_guess": mechanism.guarantee.best_guess(),
+        "warning": warning_about(mechanism.guarantee, about),
+    }
+
+
+def kind_in_words(mechanism: Askable) -> str:
+    """The kind of mechanism, and what is known of it."""
+    return ", ".join(filter(None, [mechanism.name, mechanism.claim, "proved exactly"]))
+
+
+def change_in_words(question: Posed) -> str:
+    """What one change of the data is, in words."""
+    change = f"{unit_of(question)} {question.neighbors}"
+    if question.person is None:
+        return change
+    if question.person_rule == PersonRule.ONE_VOTE:
+        return f"{change}, one vote each"
+    limit = question.rows_per_person
+    return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
+
+
+def each_group(mechanism: Askable) -> dict[str, str]:
+    """What is promised in each group, where there are such."""
+    if not isinstance(mechanism, GroupedMechanism):
+        return {}
+    moves = mechanism.moves
+    why = "a change is inside one group" if moves == 1 else f"a change is up to {moves} of one row"
+    return {"each group": f"{mechanism.inner.guarantee}: {why}"}
+
+
+def counted_rows(question: Posed) -> dict[str, str]:
+    """Which rows are counted, where a condition says it."""
+    return {} if question.where is None else {"counted": f"rows where {question.where}"}
+
+
+def _drawn_by(mechanism: Askable, release: Release) -> str:
+    """The kind of mechanism that drew an answer: a recalled one may be of another kind."""
+    recorded = None if release.entry is None else release.entry.mechanism
+    return mechanism.name if recorded is None else str(recorded["kind"])
