@@ -23,7 +23,6 @@ import pytest
 import rainbowdp as rb
 from ledgers import new_ledger
 from postgres import connect, fresh_schema
-from rainbowdp.answering import ask as release
 from rainbowdp.answering import mechanism as answering
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.ledger import DPCost, Ledger
@@ -512,7 +511,7 @@ def test_the_answer_is_in_the_file_before_it_is_returned(
         database.close()
         return made(answer, entry, **more)
 
-    monkeypatch.setattr(release, "Release", last)
+    monkeypatch.setattr(askable, "Release", last)
     answered = rb.ask(POLL, COUNTS, ledger=ledger)
     assert found == [f'"{answered.answer}"']
 

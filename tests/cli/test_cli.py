@@ -296,7 +296,7 @@ def test_an_error_nobody_expected_shows_where_and_not_what(monkeypatch: pytest.M
     def fails(*_: object, **__: object) -> None:
         raise ZeroDivisionError("Ann, 12 Mill Lane")
 
-    monkeypatch.setattr("rainbowdp.cli.ask._show", fails)
+    monkeypatch.setattr("rainbowdp.cli.ask.show", fails)
     result = run(*WINNER, *AMONG, "--epsilon", "1", "--no-ledger")
     assert result.exit_code == 1
     assert "ZeroDivisionError at cli/ask.py, line " in result.stderr
