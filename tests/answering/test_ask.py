@@ -23,6 +23,7 @@ import pytest
 import rainbowdp as rb
 from ledgers import new_ledger
 from postgres import connect, fresh_schema
+from rainbowdp.answering import askable
 from rainbowdp.answering import mechanism as answering
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.ledger import DPCost, Ledger

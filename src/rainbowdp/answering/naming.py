@@ -7,13 +7,18 @@ Where one person can be in L keys, each key keeps (ε/L, δ/L), and the L indepe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, SupportsIndex
+from typing import Any, ClassVar
 
+from rainbowdp.aliases import Dataset
+from rainbowdp.answering.askable import Askable
+from rainbowdp.answering.coverage import CONFIDENCE, checked_confidence, percent
 from rainbowdp.answering.mechanism import check_guarantee
+from rainbowdp.display import cards
 from rainbowdp.errors import InvalidQuestion, NotApplicable
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.keys import KeyLadder, prove_keys
@@ -22,14 +27,83 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.numeric.quantity import Number, dyadic, exact, precision
+from rainbowdp.questions import unit_of
 from rainbowdp.questions.keys import Keys
+from rainbowdp.tables import count_names
 
 TOTAL = 1 << 192
 LONGEST = 1 << 18  # weights of a ladder; one that needs more is refused
 
 
 @dataclass(frozen=True)
-class KeysMechanism:
+class Naming:
+    """From how many people on a key is named so surely.
+
+    Attributes
+    ----------
+    confidence : Fraction
+        How often a key of so many people is named at least.
+    people : int
+        How many.
+
+    """
+
+    confidence: Fraction
+    people: int
+
+    def in_words(self, answer: object = None) -> str:
+        """The statement in plain words.
+
+        Parameters
+        ----------
+        answer
+            The keys that were named: it is about those that were not, too.
+
+        Returns
+        -------
+        str
+            One sentence without a full stop.
+
+        Examples
+        --------
+        >>> Naming(CONFIDENCE, 30).in_words()
+        'a key of 30 people or more is named at least 95 % of the time'
+
+        """
+        often = f"at least {percent(self.confidence)} of the time"
+        return f"a key of {self.people} people or more is named {often}"
+
+    def describe(self) -> dict[str, Any]:
+        """The statement, ready for JSON.
+
+        Returns
+        -------
+        dict
+            The confidence as a fraction in text, and the people.
+
+        """
+        return {"confidence": str(self.confidence), "people": self.people}
+
+    @classmethod
+    def restore(cls, description: dict[str, Any]) -> Naming:
+        """The statement that ``describe`` described.
+
+        Parameters
+        ----------
+        description
+            What ``describe`` returned.
+
+        Returns
+        -------
+        Naming
+            The same statement.
+
+        """
+        return cls(Fraction(description["confidence"]), description["people"])
+
+
+@dataclass(frozen=True)
+class KeysMechanism(Askable):
     """Names the keys of enough people, so that nobody's presence decides.
 
     Made by ``rb.best``.
@@ -58,6 +132,7 @@ class KeysMechanism:
     """
 
     name: ClassVar[str] = "key-ladder"
+    statement: ClassVar[type[Naming]] = Naming
 
     question: Keys
     guarantee: Guarantee
@@ -159,23 +234,135 @@ class KeysMechanism:
         enough = (people for people, weight in enumerate(weights) if weight >= wanted * TOTAL)
         return next(enough)
 
-    def release(self, people: Mapping[str, SupportsIndex]) -> tuple[str, ...]:
+    @property
+    def claim(self) -> str | None:
+        """What is known of how good it is."""
+        return "no chance can be larger" if self.question.changes == 1 else None
+
+    def counts(
+        self, table: Dataset, progress: Callable[[float], None] | None = None
+    ) -> dict[str, int]:
+        """Count the people of each key; what comes back is private.
+
+        Parameters
+        ----------
+        table
+            A file, a frame, a database table, or the people of each key.
+        progress
+            Called with numbers from 0 to 1 while files are read.
+
+        Returns
+        -------
+        dict of str to int
+            The people of each key.
+
+        """
+        return count_names(table, self.question, progress=progress)
+
+    def ready(
+        self, table: Dataset, progress: Callable[[float], None] | None = None
+    ) -> Callable[[], tuple[str, ...]]:
+        """A function that names keys of a table; all that can fail has happened.
+
+        Parameters
+        ----------
+        table
+            A file, a frame, a database table, or the people of each key.
+        progress
+            Called with numbers from 0 to 1 while files are read.
+
+        Returns
+        -------
+        callable
+            Takes nothing and returns keys in alphabetical order, new ones each time: any other
+            order might tell something.
+
+        """
+        found, ladder = self.counts(table, progress), self.ladder
+        return lambda: tuple(sorted(key for key, n in found.items() if ladder.named(n)))
+
+    def release(self, dataset: Dataset) -> tuple[str, ...]:
         """Name keys, each drawn from exact integers. This is what goes out.
 
         Parameters
         ----------
-        people
-            The number of people of each key, where nobody is in more keys than the question says.
+        dataset
+            A table, or the people of each key, where nobody is in more keys than the question says.
 
         Returns
         -------
         tuple of str
-            The named keys in alphabetical order: the order of the mapping might tell something.
+            The named keys in alphabetical order.
 
         """
-        found = self.question.found(people)
-        ladder = self.ladder
-        return tuple(sorted(key for key, number in found.items() if ladder.named(number)))
+        return self.ready(dataset)()
+
+    def options(self) -> dict[str, Any]:
+        """What a ledger records of the mechanism besides its name.
+
+        Returns
+        -------
+        dict
+            Nothing: the question and the guarantee say it all.
+
+        """
+        return {}
+
+    def proves(self, confidence: Number = CONFIDENCE) -> Naming:
+        """From how many people on a key is named so surely: it costs no budget.
+
+        Parameters
+        ----------
+        confidence
+            How often such a key is to be named at least.
+
+        Returns
+        -------
+        Naming
+            How many people that takes.
+
+        """
+        sure = checked_confidence(confidence)
+        return Naming(sure, self.people_for(sure))
+
+    def to_text(self, answer: tuple[str, ...]) -> str:
+        """The keys as a ledger keeps them.
+
+        Parameters
+        ----------
+        answer
+            The named keys.
+
+        Returns
+        -------
+        str
+            The keys as text.
+
+        """
+        return json.dumps(answer, ensure_ascii=False)
+
+    def from_text(self, text: str) -> tuple[str, ...]:
+        """The keys that a ledger kept.
+
+        Parameters
+        ----------
+        text
+            What ``to_text`` made.
+
+        Returns
+        -------
+        tuple of str
+            The named keys.
+
+        """
+        return tuple(json.loads(text))
+
+    def _repr_html_(self) -> str:
+        named = {
+            "guarantee": f"{self.guarantee}, {unit_of(self.question)} {self.question.neighbors}",
+            "proves": self.proves().in_words(),
+        }
+        return cards.card("Mechanism: keys", cards.facts(named))
 
 
 def _epsilon_below(guarantee: DP) -> Fraction:

@@ -40,6 +40,7 @@ from rainbowdp.cli.tables import (
 from rainbowdp.errors import RainbowError
 from rainbowdp.questions import (
     Count,
+    Keys,
     ProportionTest,
     Quantile,
     Quantiles,
@@ -51,7 +52,7 @@ from rainbowdp.questions import (
 )
 from rainbowdp.questions.count import MOST
 from rainbowdp.questions.functions import FUNCTIONS
-from rainbowdp.questions.relations import Ties, one_of
+from rainbowdp.questions.relations import PersonRule, Ties, one_of
 from rainbowdp.rules import FAMILIES
 
 asking = typer.Typer(
@@ -89,7 +90,7 @@ FromValue = Annotated[
 UpToValue = Annotated[str | None, typer.Option(help="Rows up to this number, date or time match.")]
 
 
-AnyQuestion: TypeAlias = Question | Count | ProportionTest
+AnyQuestion: TypeAlias = Question | Count | ProportionTest | Keys
 
 
 def _ask(
@@ -185,6 +186,8 @@ def _ask(
     from rainbowdp.ledger import Ledger
 
     weighed = weighing(weight, weight_limit, weight_places)
+    if weighed is not None and "weight" not in inspect.signature(make).parameters:
+        raise RainbowError("This question counts rows or people. Leave out --weight.")
     plain = make(
         neighbors=neighbors,
         person=person,
@@ -208,10 +211,11 @@ def _ask(
             format_=format_,
         )
     mechanism: Askable
-    if isinstance(plain, Count | ProportionTest):
+    if isinstance(plain, Count | ProportionTest | Keys):
         if kind != "best" or records is not None:
-            what = "count" if isinstance(plain, Count) else "test"
-            raise RainbowError(f"A {what} has one mechanism. Leave out --mechanism and --records.")
+            raise RainbowError(
+                "There is one mechanism for this question. Leave out --mechanism and --records."
+            )
         mechanism = best(question, promise)
     elif kind == "best":
         mechanism = best(question, promise, records=records)
@@ -461,6 +465,33 @@ _also(
     proportion_test,
     "Do rows match more often than a share? The same as `rainbow ask proportion-test`.",
 )
+
+
+@_command
+def keys(
+    column: Column,
+    keys_per_person: Annotated[
+        int, typer.Option(help="In how many keys one person counts at most.")
+    ] = 1,
+) -> Callable[..., Keys]:
+    """Which values are there, when the list itself is private? Those that enough people have.
+
+    Needs a δ: the chance to name a value that one person alone has. Ask for the keys first, then
+    in these groups or for a vote among them.
+
+    Example: `rainbow ask keys visits.csv --column diagnosis --person patient --keys-per-person 2
+    --epsilon 1 --delta 1e-6 --ledger budget.db`
+    """
+
+    def make(*, rows_per_person: int, person_rule: str, **options: Any) -> Keys:
+        if rows_per_person != 1 or person_rule != PersonRule.SAMPLE:
+            raise RainbowError(
+                "Keys are limited by --keys-per-person; leave out --rows-per-person and "
+                "--person-rule."
+            )
+        return Keys(column, keys_per_person=keys_per_person, **options)
+
+    return make
 
 
 @_command

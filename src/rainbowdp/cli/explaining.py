@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from fractions import Fraction
 from math import floor
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from rainbowdp.answering.askable import Askable
 from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.mechanism import QuestionMechanism
+from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.cli.counting import (
     answers_of,
@@ -37,6 +39,7 @@ from rainbowdp.questions import Quantiles, Question, Ranking, Threshold
 from rainbowdp.questions.units import unit_of
 
 _SHOWN = 6  # of very many answers
+_CHANCES = tuple(Fraction(share, 1000) for share in (1, 100, 500, 900, 950, 990, 999))
 _FEW = 64  # answers up to which textbook mechanisms take no time
 
 
@@ -89,8 +92,23 @@ def _explained(mechanism: Askable) -> _Explained:
     if isinstance(mechanism, ProportionMechanism):
         test = mechanism
         return _Explained(answers_of(test), explained_test(test), lambda: print_power(test))
+    if isinstance(mechanism, KeysMechanism):
+        return _of_keys(mechanism)
     assert isinstance(mechanism, QuestionMechanism)
     return _by_margin(mechanism)
+
+
+def _of_keys(mechanism: KeysMechanism) -> _Explained:
+    """The chance of a key by its people."""
+    chances = [(sure, mechanism.people_for(sure)) for sure in _CHANCES]
+
+    def show() -> None:
+        typer.echo("\nhow many people a key needs to be named so surely\n")
+        for sure, people in chances:
+            typer.echo(f"{float(100 * sure):8.4g} %  {people:8,}")
+
+    more = {"people": [{"chance": str(sure), "people": people} for sure, people in chances]}
+    return _Explained("names of keys, each of enough people", more, show)
 
 
 def _by_margin(mechanism: QuestionMechanism) -> _Explained:

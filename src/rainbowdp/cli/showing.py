@@ -12,6 +12,7 @@ from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.release import Release, Statement
 from rainbowdp.cli.output import print_facts, print_json, warn
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
+from rainbowdp.questions.keys import Keys
 from rainbowdp.questions.posed import Posed
 from rainbowdp.questions.relations import PersonRule
 from rainbowdp.questions.units import unit_of
@@ -48,7 +49,7 @@ def show(
         print_facts({"group": "answer", **{name: str(a) for name, a in in_groups.items()}})
         typer.echo()
     facts = {
-        **({"answer": str(release.answer)} if in_groups is None else {}),
+        **({"answer": _in_words(release.answer)} if in_groups is None else {}),
         "guarantee": f"{mechanism.guarantee}, {change_in_words(mechanism.question)}",
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": kind_in_words(mechanism),
@@ -69,6 +70,13 @@ def show(
         facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
     print_facts(facts)
     warn(mechanism.guarantee, unit_of(mechanism.question).whom)
+
+
+def _in_words(answer: Any) -> str:
+    """An answer, or several of them."""
+    if isinstance(answer, tuple):
+        return ", ".join(answer) or "none"
+    return str(answer)
 
 
 def proved(proves: Statement | None, answer: object = None) -> dict[str, Any] | None:
@@ -98,6 +106,9 @@ def change_in_words(question: Posed) -> str:
         return change
     if question.person_rule == PersonRule.ONE_VOTE:
         return f"{change}, one vote each"
+    if isinstance(question, Keys):
+        limit = question.keys_per_person
+        return f"{change}, up to {limit} {'key' if limit == 1 else 'keys'} each"
     limit = question.rows_per_person
     return f"{change}, a sample of up to {limit} {'row' if limit == 1 else 'rows'} each"
 

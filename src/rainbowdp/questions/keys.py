@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import checked_column, checked_counts, whole
-from rainbowdp.questions.relations import Neighbors, one_of
+from rainbowdp.questions.base import checked_column, checked_counts, checked_where, whole
+from rainbowdp.questions.functions import ROUNDED, checked_function
+from rainbowdp.questions.groups import Group, OtherValue
+from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
 
 
 @dataclass(frozen=True, init=False)
@@ -17,19 +19,25 @@ class Keys:
 
     A key that one person alone brought must not be named, so each is named with a chance that
     grows with the number of its people. A person counts once in each key, and in no more than
-    ``keys_per_person`` of them. You give the number of people of each key, and keep that limit.
+    ``keys_per_person`` of them. Without a column the people of each key are given:
+    ``{"flu": 1000, "rare": 1}``, and it is you who keeps that limit.
 
     Parameters
     ----------
     column
-        The column that holds the keys, for the record; None if there is none.
+        The column that holds the keys, texts, whole numbers or dates; None if people are given.
     keys_per_person
-        L: how many keys one person counts in at most.
+        L: how many keys one person counts in at most, a random choice of that person's. Without a
+        ``person`` column you promise that nobody has more rows.
     neighbors
         What one change is: ``"added or removed"`` or ``"substituted"``. A person who is substituted
         leaves up to L keys and enters up to L others.
     person
-        The column that says whose record it is, for the record.
+        The column that says whose record it is.
+    where
+        A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
+    apply
+        A function of the column's values that makes the key: year, month, day, hour, lower.
 
     Raises
     ------
@@ -47,6 +55,8 @@ class Keys:
     keys_per_person: int
     neighbors: Neighbors
     person: str | None
+    where: str | None
+    apply: str | None
 
     def __init__(
         self,
@@ -55,12 +65,22 @@ class Keys:
         keys_per_person: int = 1,
         neighbors: str = Neighbors.ADDED_OR_REMOVED,
         person: str | None = None,
+        where: str | None = None,
+        apply: str | None = None,
     ) -> None:
+        function = checked_function(apply, column)
+        if function in ROUNDED:
+            raise InvalidQuestion(
+                f"keys are told by year, month, day, hour or lower of a column, got {function}: "
+                "make a column of the rounded numbers"
+            )
         fields = {
             "column": checked_column(column, "column"),
             "keys_per_person": whole(keys_per_person, "keys_per_person", 1),
             "neighbors": one_of(Neighbors, neighbors, "neighbors"),
             "person": checked_column(person, "person"),
+            "where": checked_where(where, column),
+            "apply": function,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -70,6 +90,31 @@ class Keys:
         """How many keys one change moves by one person."""
         twice = self.neighbors == Neighbors.SUBSTITUTED
         return 2 * self.keys_per_person if twice else self.keys_per_person
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """One group: the records that have a key."""
+        return (("keys", OtherValue()),)
+
+    @property
+    def by(self) -> None:
+        """All records are counted together."""
+        return None
+
+    @property
+    def weight(self) -> None:
+        """Each person counts as one."""
+        return None
+
+    @property
+    def rows_per_person(self) -> int:
+        """How many records one person may have, as you promise; with a column any number."""
+        return self.keys_per_person if self.person is None else 1
+
+    @property
+    def person_rule(self) -> PersonRule:
+        """A random choice of each person's keys."""
+        return PersonRule.SAMPLE
 
     def found(self, people: Mapping[str, SupportsIndex], /) -> dict[str, int]:
         """The number of people of each key, checked.
@@ -117,4 +162,6 @@ class Keys:
             "keys_per_person": self.keys_per_person,
             "neighbors": str(self.neighbors),
             "person": self.person,
+            "where": self.where,
+            "apply": self.apply,
         }

@@ -40,14 +40,15 @@ from pathlib import Path
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions import Grouped, Question
+from rainbowdp.questions import Grouped, Keys, Question
 from rainbowdp.questions.base import Counted, checked_counts
 from rainbowdp.tables.databases import SQLTable, in_database
 from rainbowdp.tables.duck import in_arrow, in_relation
 from rainbowdp.tables.files import ParquetFile, in_files, must_exist
-from rainbowdp.tables.frames import count_frame, look_at_frame
+from rainbowdp.tables.frames import as_arrow, count_frame, look_at_frame
 from rainbowdp.tables.funnel import shielded
 from rainbowdp.tables.looking import Look, looked
+from rainbowdp.tables.naming import named_people
 from rainbowdp.tables.prepared import Found, Prepared, Work, counted
 from rainbowdp.tables.series import count_series, frame_of, is_series
 from rainbowdp.tables.text_files import TextFile
@@ -60,6 +61,7 @@ __all__ = [
     "TextFile",
     "count",
     "count_groups",
+    "count_names",
     "look",
     "must_exist",
 ]
@@ -118,6 +120,33 @@ def _given(
     if not set(table) <= set(parts):
         raise InvalidQuestion("counts must be of the listed groups, got another one: leave it out")
     return {part: checked_counts(table.get(part, {}), names) for part in parts}
+
+
+def count_names(
+    table: Any,
+    question: Keys,
+    *,
+    progress: Callable[[float], None] | None = None,
+    key: int | None = None,
+) -> dict[str, int]:
+    """How many people each value of a column has, of which one counts in few values alone.
+
+    >>> import polars as pl
+    >>> from rainbowdp.questions import Keys
+    >>> visits = pl.DataFrame({"ill": ["flu", "flu", "cold"], "who": [1, 1, 2]})
+    >>> sorted(count_names(visits, Keys("ill", person="who")).items())
+    [('cold', 1), ('flu', 1)]
+    """
+    if isinstance(table, Mapping):
+        return shielded(lambda: question.found(table), table, question.column)
+
+    def work(prepared: Prepared) -> dict[str, int]:
+        return named_people(prepared, question.keys_per_person, key)
+
+    def in_frame() -> dict[str, int]:
+        return in_arrow(as_arrow(table, question), question, work)
+
+    return _done(table, question, work, in_frame, progress)
 
 
 def _names(question: Counted) -> list[str]:

@@ -18,7 +18,7 @@ from rainbowdp.questions.conditions import Condition, Missing, Test, folded
 from rainbowdp.questions.functions import FIELDS, LETTERS, lowered
 from rainbowdp.questions.weights import Weight
 from rainbowdp.tables.arrow_stream import TextStream, batches_of
-from rainbowdp.tables.asked import Asked, Rest, Weighed, cells, condition, rest_of
+from rainbowdp.tables.asked import Asked, Rest, Weighed, cells, condition, rest_of, rules
 from rainbowdp.tables.declared import MYSQL, Declared, Read, declared
 from rainbowdp.tables.duck import DIALECT, plainly
 from rainbowdp.tables.fields import field
@@ -182,7 +182,8 @@ def _work(
         needed.setdefault(question.person, person)
         whose = list(needed).index(question.person), person.read
     alone = meets is None and whose is None and question.by is None and weigh is None
-    record = _recording(number, meets, whose, weigh, work, rest.missing if alone else None)
+    showing = work is looked or not rules(question)
+    record = _recording(number, meets, whose, weigh, rest.missing if alone else None, showing)
     column = needed[question.column]
     with private_folder() as folder, locked_connection(folder) as kept:
         kept.execute(
@@ -199,6 +200,7 @@ def _work(
             None,
             None if meets is None else lambda _: "(meets IS NOT NULL)",
             units=None if weigh is None else "units",
+            spelled="shown",
             most=1 if question.weight is None else question.weight.units,
         )
         groups = {number: number for number in range(cells(question))}
@@ -395,28 +397,27 @@ def _recording(
     meets: Truth | None,
     whose: tuple[int, Read] | None,
     weigh: Weigh | None,
-    work: Work[Any],
     missing: int | None,
+    showing: bool,
 ) -> Callable[[Sequence[Any] | None], Row | None]:
     """The function from a row to what is kept of it; ``None`` if it does not count.
 
-    Only who looks at a table needs its values, and the rows that do not count. ``missing`` is the
-    number of a row that has no value in any column, if it counts.
+    Only who looks at a table, or names its values, needs ``showing`` these, and the rows that do
+    not count. ``missing`` is the number of a row that has no value in any column, if it counts.
     """
-    looking = work is looked
 
     def record(row: Sequence[Any] | None) -> Row | None:
         if row is None:  # it has no value in any column
             rested = None if missing is None else b"%d" % missing
-            kept = looking or rested is not None
+            kept = showing or rested is not None
             return Row(rested, None, None, None if meets else b"1") if kept else None
         left_out = meets is not None and meets(row) is not True
         if left_out:
-            return Row(None, None, None, None) if looking else None
+            return Row(None, None, None, None) if showing else None
         number = number_of(row)
         person = None if whose is None else _identity(_plain(whose[1], row[whose[0]]))
         units = 1 if weigh is None else weigh(row)
-        if looking:
+        if showing:
             shown = None if row[0] is None else str(row[0]).encode("utf-8", "replace")
         elif number < 0 or units is None or (whose is not None and person is None):
             return None

@@ -72,6 +72,17 @@ def look_at_frame(native: Any, question: Counted) -> Look:
     )
 
 
+def as_arrow(native: Any, question: Counted) -> Any:
+    """The columns that a question needs of a pandas or Polars frame, as an Arrow table."""
+    frame = _frame(native, question)
+    if frame.implementation.is_pandas() or frame.implementation.is_polars():
+        return frame.select(*wanted(question)).collect().to_arrow()
+    raise UnreadableTable(
+        "keys can be named in files, databases and pandas, Polars, PyArrow and DuckDB frames, "
+        f"got one of {frame.implementation.value}: write it to a Parquet file"
+    )
+
+
 def _columns(question: Counted) -> dict[str, nw.Expr]:
     """The question's columns, by the names that they have here."""
     import narwhals as nw

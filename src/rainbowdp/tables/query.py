@@ -55,6 +55,7 @@ class Source:
     person. ``cast`` is the type of values to compare with, and ``where`` writes the condition that
     a row must meet. ``part`` tells the groups that are counted apart, of ``size`` cells each, and
     ``units`` is the weight of a row in whole units, at most ``most`` of them, null if it has none.
+    ``spelled`` is the value as text, where that takes more than a cast.
     """
 
     table: str
@@ -68,6 +69,12 @@ class Source:
     size: int = 1
     units: str | None = None
     most: int = 1
+    spelled: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The value as text, null where there is none."""
+        return self.spelled or f"CAST({self.value} AS VARCHAR)"
 
     def kept(self, write: Write) -> str:
         """The rows that meet the condition, to be selected from."""

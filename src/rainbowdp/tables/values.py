@@ -35,7 +35,7 @@ from rainbowdp.questions.base import Counted
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.tables.asked import Asked, cells, rules, wanted
-from rainbowdp.tables.held import Held, Range
+from rainbowdp.tables.held import DATES, TEXT, Held, Range, Whole
 
 _SHOWN = 6  # answers in a message
 
@@ -88,10 +88,13 @@ def counts_by_name(question: Counted, counts: Sequence[int]) -> dict[str, int]:
 
 
 def matches(question: Asked, held: Held, type_: object) -> Matches:
-    """The group of each listed value, or the groups' ranges from low to high.
+    """The group of each listed value, or the groups' ranges from low to high; none for keys.
 
     Raise where the type of the column, ``type_`` in the engine's own word, can hold none of them.
     """
+    if not rules(question):
+        _check_named(question, held, type_)
+        return {}
     _check_measured(question, held)
     found = match_each(question, held)
     if isinstance(found, dict) and len(found) < len(can_match(question, held)):
@@ -167,6 +170,15 @@ def _check_measured(question: Asked, held: Held) -> None:
             f"a range needs ends without a time zone for {got}: write 2024-12-31T00:00"
         )
     raise UnreadableTable(f"a range of times needs a column of dates or times, got {got}")
+
+
+def _check_named(question: Asked, held: Held, type_: object) -> None:
+    """Raise unless the values of a column can be named, each by one text."""
+    if held is not TEXT and held is not DATES and not isinstance(held, Whole):
+        raise UnreadableTable(
+            "keys must be texts, whole numbers or dates, "
+            f"got column {question.column!r} of {held.name} ({type_}): make it text first"
+        )
 
 
 def _same_value(question: Asked, held: Held) -> None:
