@@ -99,7 +99,7 @@ def by_hand(rows: list[Row], question: rb.Grouped) -> list[int]:
         if place not in cells or weight is None or not met:
             continue
         clipped = 0.0 if weight <= 0 else min(weight, 2.5)
-        cells[place] += math.floor(Fraction(clipped * 100.0 + 0.5))  # type: ignore[index]
+        cells[place] += math.floor(Fraction(clipped * 100.0 + 0.5))
     return list(cells.values())
 
 

@@ -54,6 +54,7 @@ PUBLIC = [
     "Mechanism",
     "MissingExtra",
     "Morphism",
+    "Naming",
     "NearestSites",
     "Neighbors",
     "NotAMorphism",

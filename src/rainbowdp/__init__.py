@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.answering.grouped import GroupedMechanism
     from rainbowdp.answering.intervals import Precision
     from rainbowdp.answering.mechanism import QuestionMechanism
-    from rainbowdp.answering.naming import KeysMechanism
+    from rainbowdp.answering.naming import KeysMechanism, Naming
     from rainbowdp.answering.release import Release
     from rainbowdp.answering.testing import ProportionMechanism, Significance
     from rainbowdp.answering.worlds import optimal, proximity
@@ -140,6 +140,7 @@ __all__ = [
     "Mechanism",
     "MissingExtra",
     "Morphism",
+    "Naming",
     "NearestSites",
     "Neighbors",
     "NotAMorphism",
@@ -213,7 +214,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "answering.grouped": ("GroupedMechanism",),
     "answering.intervals": ("Precision",),
     "answering.mechanism": ("QuestionMechanism",),
-    "answering.naming": ("KeysMechanism",),
+    "answering.naming": ("KeysMechanism", "Naming"),
     "answering.release": ("Release",),
     "answering.testing": ("ProportionMechanism", "Significance"),
     "answering.worlds": ("optimal", "proximity"),

@@ -353,3 +353,24 @@ def test_given_counts_of_an_unlisted_group_are_refused() -> None:
     question = rb.Grouped(rb.Winner(["a", "b"]), None, ["n"])
     with pytest.raises(InvalidQuestion, match="of the listed groups"):
         count_groups({"secret": {"a": 1}}, question)
+
+
+@pytest.mark.slow
+def test_spark_counts_cells_and_weights(spark: Any, tmp_path: Path) -> None:
+    files = makers.Files(tmp_path)
+
+    def on_spark(rows: list[Row]) -> Any:
+        return spark.read.parquet(str(files.parquet(rows)))
+
+    rows = random_rows(random.Random(3), 200, [None, *range(30)])
+    for inner in SINGLE:
+        question = rb.Grouped(inner, "name", GROUPS)
+        assert cells(on_spark(rows), question) == expected_cells(rows, question), inner
+    check_one_person(on_spark, rb.Grouped(WEIGHED[0], "name", GROUPS), 1)
+    odd = [*ROWS]
+    table = spark.createDataFrame(
+        [(r["id"], r["real"], None if r["flag"] is None else str(r["flag"])) for r in odd],
+        "id string, real double, flag string",
+    )
+    vote = rb.Winner(IDS, "id", weight=rb.Weight("real", "3.25", 2))
+    assert count(table, vote) == weighed("real")
