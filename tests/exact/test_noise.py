@@ -94,6 +94,7 @@ def test_the_least_ratio_of_any_two_counts_is_what_is_proved(row: NoiseRow, chan
 
 @pytest.mark.parametrize("change", [1, 2, 5])
 @pytest.mark.parametrize("guarantee", CURVES, ids=str)
+@pytest.mark.slow
 def test_built_noise_keeps_its_guarantee_at_the_ends_of_the_range_and_between(
     guarantee: Any, change: int
 ) -> None:

@@ -45,6 +45,7 @@ class Words(HTMLParser):
         self.words.append(data)
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_beside_its_numbers(tmp_path: Path) -> None:
     claims = reproduce()
     folder = tmp_path / "new" / "paper"

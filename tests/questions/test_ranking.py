@@ -229,6 +229,7 @@ def test_a_table_is_ranked() -> None:
     assert rb.ask(rb.best(question, rb.DP(20)), frame, ledger=None).answer == "red > blue"
 
 
+@pytest.mark.slow
 def test_best_measures_rankings_as_what_they_are() -> None:
     """Over histograms of the few that are ranked, not over votes of as many answers."""
     flip, plain = family("margin-flip"), family("homogeneous")

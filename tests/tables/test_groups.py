@@ -189,12 +189,18 @@ def check_one_person(make: Any, question: Any, rounds: int) -> None:
 
 
 def test_one_person_moves_so_much_in_all_groups_together(make: Any) -> None:
+    for question in (RULES[1], WEIGHED[1]):
+        check_one_person(make, rb.Grouped(question, "name", GROUPS), 2)
+
+
+@pytest.mark.slow
+def test_one_person_moves_so_much_whatever_is_asked(make: Any) -> None:
     asked = [question for question in (*RULES, *WEIGHED) if question.person == "who"]
     for question in asked:
         if not (isinstance(question, rb.Quantile) and question.person_rule == "one vote"):
-            check_one_person(make, rb.Grouped(question, "name", GROUPS), 2)
+            check_one_person(make, rb.Grouped(question, "name", GROUPS), 4)
         if question.weight is not None:
-            check_one_person(make, question, 2)
+            check_one_person(make, question, 4)
 
 
 def expected_cells(rows: list[Row], question: Any) -> list[int]:

@@ -192,6 +192,7 @@ def test_only_large_graphs_load_the_compiler(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @given(rough_graphs(), st.integers(2, 4))
+@pytest.mark.slow
 def test_a_rainbow_graph_is_the_same_from_either_engine(world: RoughGraph, answers: int) -> None:
     orders = [tuple(np.roll(np.arange(answers), -n).tolist()) for n in range(world.regions)]
     graph = rb.RainbowGraph(world.pairs, orders, labels=world.region)

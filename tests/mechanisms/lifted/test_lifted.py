@@ -359,6 +359,7 @@ def test_rows_are_told_apart_even_where_the_linear_form_does_not(
         assert len(found) == 3
 
 
+@pytest.mark.slow
 def test_a_map_of_forty_thousand_places() -> None:
     side, rng = 200, np.random.default_rng(3)
     centers = rng.uniform(0, side, (12, 2))

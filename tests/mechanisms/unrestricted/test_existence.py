@@ -237,6 +237,7 @@ def test_two_answers_at_graph_scale() -> None:
 
 
 @pytest.mark.parametrize("guarantee", [rb.DP("0.1"), rb.DP("0.3", "1e-9"), rb.GaussianDP("0.1")])
+@pytest.mark.slow
 def test_two_answers_so_deep_that_one_float_is_all_of_it(guarantee: TradeOffCurve) -> None:
     side = 3000  # from depth 370 on the first choice is 1.0 in floats, the other not 0
     left = np.arange(2 * side) < side

@@ -198,6 +198,7 @@ def without_base(counts: Counts) -> Counts:
     return tuple(count - min(counts) for count in counts)
 
 
+@pytest.mark.slow
 def test_no_mechanism_is_near_the_best_for_each_of_several_sizes() -> None:
     """Six answers, ε = 2: one that is good for four records is bad for three and five."""
     sizes = [reference.histograms(6, size) for size in (3, 4, 5)]

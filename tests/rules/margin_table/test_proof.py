@@ -46,6 +46,7 @@ def holds(guarantee: rb.DP, table: MarginTable, *, exactly: bool) -> bool:
 
 @given(strategies.margin_tables())
 @settings(max_examples=40, deadline=None)
+@pytest.mark.slow
 def test_the_corners_are_as_tight_as_all_pairs_of_neighbors(table: MarginTable) -> None:
     vote = Vote.of(table)
     votes = vote.box()
