@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -37,6 +38,10 @@ def create(
     rho: Annotated[
         str | None, typer.Option(help="A budget in ρ instead; it pays for μ and pure ε too.")
     ] = None,
+    spend_in: Annotated[
+        str | None,
+        typer.Option(help="Turn ε and δ into the 'rho' or 'mu' that keeps them: for many answers."),
+    ] = None,
     neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
     ] = "substituted",
@@ -69,12 +74,17 @@ def create(
         epsilon=epsilon,
         mu=mu,
         rho=rho,
+        spend_in=spend_in,
         neighbors=neighbors,
         person=person,
         rows_per_person=rows_per_person,
         **options,
     )
     balance(place, as_json)
+    if spend_in is not None and epsilon is not None and not as_json:
+        from rainbowdp.guarantees.dp import DP
+
+        typer.echo(f"keeps      {DP(epsilon, delta or 0)} in all")
 
 
 @ledgers.command()
@@ -126,8 +136,8 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     sources = list(dict.fromkeys(entry.source for entry in entries))
     numbered = {f"source {number}": _named(source) for number, source in enumerate(sources, 1)}
     print_facts({**_purpose(book), **numbered})
-    table = Table("no.", box=SIMPLE_HEAD)
-    table.add_column("time", no_wrap=True)
+    table = Table("no.", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("time (UTC)", no_wrap=True)
     for heading in ("name", "source", "question", "cost", "answer"):
         table.add_column(heading, overflow="fold")
     for entry in entries:
@@ -142,7 +152,8 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         answer = _answer(entry)
         name, number = entry.name or "", str(entry.number)
         source = str(sources.index(entry.source) + 1)
-        cells = (number, entry.time, name, source, what, str(entry.cost), answer)
+        when = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M")
+        cells = (number, when, name, source, what, str(entry.cost), answer)
         table.add_row(*map(escape, cells))
     Console().print(table)
 

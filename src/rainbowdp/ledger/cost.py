@@ -26,6 +26,7 @@ from fractions import Fraction
 from typing import ClassVar, Self, TypeAlias
 
 from rainbowdp.errors import BudgetExceeded, InvalidGuarantee, LedgerError
+from rainbowdp.guarantees.conversions import mu_within, rho_within
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -181,12 +182,20 @@ _SYMBOLS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "rho": "ρ"}
 
 
 def budget(
-    epsilon: Number | None, delta: Number, mu: Number | None, rho: Number | None = None
+    epsilon: Number | None,
+    delta: Number,
+    mu: Number | None,
+    rho: Number | None = None,
+    spend_in: str | None = None,
 ) -> Cost:
     """The total of a new ledger: ε > 0 with δ in [0, 1], or μ > 0 alone, or ρ > 0 alone.
 
+    With ``spend_in`` ε and δ become the μ or ρ that keeps them.
+
     >>> print(budget("3", "1e-5", None))
     epsilon 3, delta 0.00001
+    >>> budget("3", "1e-5", None, spend_in="mu").kind
+    'gaussian'
     """
     given = [amount for amount in (epsilon, mu, rho) if amount is not None]
     if not given:
@@ -198,15 +207,29 @@ def budget(
             "A budget is either epsilon, with or without delta, or mu alone, or rho alone, "
             f"got epsilon={epsilon}, delta={delta}, mu={mu}, rho={rho}. Leave out all but one."
         )
+    if spend_in is not None and epsilon is None:
+        raise InvalidGuarantee(
+            f"spend_in={spend_in!r} is for a budget in epsilon and delta; leave it out."
+        )
     if mu is not None:
         return GaussianCost(_positive(mu, "mu") ** 2)
     if rho is not None:
         return ZeroConcentratedCost(_positive(rho, "rho"))
     assert epsilon is not None
+    if spend_in is not None:
+        return _converted(DP(_positive(epsilon, "epsilon"), delta), spend_in)
     total = DPCost(_positive(epsilon, "epsilon"), exact(delta, "delta", InvalidGuarantee))
     if not 0 <= total.delta <= 1:
         raise InvalidGuarantee(f"The delta of a budget must be between 0 and 1, got delta={delta}.")
     return total
+
+
+def _converted(promise: DP, spend_in: str) -> Cost:
+    if spend_in == "rho":
+        return ZeroConcentratedCost(rho_within(promise))
+    if spend_in == "mu":
+        return GaussianCost(mu_within(promise) ** 2)
+    raise InvalidGuarantee(f"spend_in must be 'mu' or 'rho', got spend_in={spend_in!r}.")
 
 
 def _positive(amount: Number, name: str) -> Fraction:

@@ -99,6 +99,7 @@ class Ledger:
         delta: Number = 0,
         mu: Number | None = None,
         rho: Number | None = None,
+        spend_in: str | None = None,
         neighbors: str = "substituted",
         person: str | None = None,
         rows_per_person: int = 1,
@@ -120,6 +121,9 @@ class Ledger:
         rho
             The budget in ρ, for zero-concentrated privacy, instead. It also pays for answers under
             ``GaussianDP``, at μ²/2, and under ``DP`` without a δ, at ε·tanh(ε/2).
+        spend_in
+            ``"rho"`` or ``"mu"``: turns a budget in ε and δ into the largest ρ or μ that keeps it,
+            once and for all, because small answers in these buy far more.
         neighbors
             What one change is: ``substituted`` or ``added or removed``.
         person
@@ -146,7 +150,7 @@ class Ledger:
             If the unit is none.
 
         """
-        total = budget(epsilon, delta, mu, rho)
+        total = budget(epsilon, delta, mu, rho, spend_in)
         relation = one_of(Neighbors, neighbors, "neighbors", LedgerError)
         unit = Unit(person, rows_per_person)
         check_label(dataset, "dataset")
