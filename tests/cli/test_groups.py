@@ -40,7 +40,7 @@ def test_every_group_has_its_answer(votes: Path) -> None:
     found = asked(votes, *BY)
     assert found.exit_code == 0
     assert found.output.splitlines()[:3] == ["group  answer", "north  red", "south  green"]
-    assert "each group  1-DP: a change is up to 2 of one row" in found.output
+    assert "each group  1-DP: a change moves up to 2 rows" in found.output
 
 
 def test_json_of_groups(votes: Path) -> None:

@@ -118,7 +118,7 @@ def each_group(mechanism: Askable) -> dict[str, str]:
     if not isinstance(mechanism, GroupedMechanism):
         return {}
     moves = mechanism.moves
-    why = "a change is inside one group" if moves == 1 else f"a change is up to {moves} of one row"
+    why = "a change is inside one group" if moves == 1 else f"a change moves up to {moves} rows"
     return {"each group": f"{mechanism.inner.guarantee}: {why}"}
 
 
