@@ -30,7 +30,7 @@ def of_one_move(guarantee: Guarantee, moves: int) -> Guarantee:
     """The guarantee of one move, so that so many of them together keep ``guarantee``.
 
     >>> of_one_move(DP(1), 2), of_one_move(GaussianDP(1), 2)
-    (DP(epsilon=0.5, delta=0), GaussianDP(mu=0.5))
+    (DP(epsilon=0.5), GaussianDP(mu=0.5))
     """
     if moves == 1:
         return guarantee

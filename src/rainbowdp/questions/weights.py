@@ -112,7 +112,7 @@ class Weight:
         Examples
         --------
         >>> weight = Weight("dose", 10, 2)
-        >>> [weight.units_of(dose) for dose in (2.57, 11.0, -1.0, math.inf, math.nan)]
+        >>> [weight.units_of(float(dose)) for dose in ("2.57", "11", "-1", "inf", "nan")]
         [257, 1000, 0, 1000, None]
 
         """
