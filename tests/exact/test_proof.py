@@ -440,6 +440,7 @@ def test_the_closed_form_passes_wherever_it_is_private(
 
 @pytest.mark.parametrize("epsilon", ["0.7", "1", "1.4", "5", "40", "700", "1e-3"])
 @pytest.mark.parametrize("delta", ["0", "1e-300", "1e-9", "0.3", "1"])
+@pytest.mark.slow
 def test_the_closed_form_passes_for_decimals(epsilon: str, delta: str) -> None:
     guarantee = rb.DP(epsilon, delta)
     most = min(10, int(ratio_below(guarantee) * (1 - Fraction(1, 1 << 39))) + 1)

@@ -36,6 +36,7 @@ DEPTHS = st.one_of(st.integers(0, 5), st.integers(0, 60))
 
 @given(MUS, strategies.rows(), DEPTHS)
 @settings(max_examples=25, deadline=None)  # 450 digits take a while
+@pytest.mark.slow
 def test_every_probability_is_right_relatively(
     mu: float, row: tuple[float, ...], depth: int
 ) -> None:

@@ -243,6 +243,7 @@ def test_best_measures_rankings_as_what_they_are() -> None:
     assert rows == sorted(rows, reverse=True)
 
 
+@pytest.mark.slow
 def test_the_command_ranks(tmp_path: Path) -> None:
     table = tmp_path / "votes.csv"
     table.write_text("choice\n" + "red\n" * 90 + "blue\n" * 60 + "green\n" * 20)

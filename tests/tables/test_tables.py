@@ -269,10 +269,10 @@ def check(table: Any, questions: list[Any], rows: list[Row] = ROWS) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        *(as_pandas, as_polars, as_arrow, as_parquet),
+        *(as_pandas, as_polars, as_parquet),
         *(
             pytest.param(make, marks=pytest.mark.slow)
-            for make in (as_pandas_arrow, as_polars_lazy, as_relation, as_parquet_files)
+            for make in (as_arrow, as_pandas_arrow, as_polars_lazy, as_relation, as_parquet_files)
         ),
     ],
 )

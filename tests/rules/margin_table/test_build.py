@@ -153,6 +153,7 @@ def assert_near_the_best(
         pytest.param(6, 6, "2", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_small_votes_are_within_five_per_cent_of_the_best(
     answers: int, records: int, epsilon: str, neighbors: str
 ) -> None:

@@ -80,7 +80,7 @@ def test_every_pair_of_small_tables_is_close(bins: int, ratio: str, most: int, q
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_every_run_of_edges_may_move(data: st.DataObject) -> None:
     bins, least = data.draw(st.sampled_from([(2, 2), (3, 26), (4, 40), (5, 53), (6, 65), (9, 135)]))
     epsilon = Fraction(data.draw(st.integers(least, 400)), 100)
