@@ -107,6 +107,7 @@ def test_no_other_kind_that_applies_has_a_smaller_measure(question: Any) -> None
     ],
     ids=["ordered bins", "coins", "proximity"],
 )
+@pytest.mark.slow
 def test_the_steps_at_which_it_once_became_worse(
     question: Any, less: rb.DP, more: rb.DP, records: int
 ) -> None:

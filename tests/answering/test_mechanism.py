@@ -174,6 +174,7 @@ def test_every_two_neighboring_tables_are_exactly_close(
     ],
     ids=lambda q: type(q).__name__,
 )
+@pytest.mark.slow
 def test_all_records_of_one_person_together_are_exactly_close(
     question: Any, most: int, records: int
 ) -> None:

@@ -69,6 +69,7 @@ def lists(mechanism: Any, people: tuple[int, ...]) -> list[Fraction]:
 @pytest.mark.parametrize("neighbors", ["added or removed", "substituted"])
 @pytest.mark.parametrize("limit", [1, 2, 3])
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "0.1"), ("0.3", "0.02"), ("2", "0.4")])
+@pytest.mark.slow
 def test_no_set_of_lists_is_too_likely_whoever_comes_or_goes(
     neighbors: str, limit: int, epsilon: str, delta: str
 ) -> None:

@@ -74,6 +74,7 @@ def test_reproduce_as_json() -> None:
     assert all(claim["holds"] for claim in claims)
 
 
+@pytest.mark.slow
 def test_reproduce_draws_the_figures_and_says_where(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["reproduce", "--out", str(tmp_path / "paper")])
     assert result.exit_code == 0

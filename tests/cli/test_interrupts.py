@@ -45,6 +45,7 @@ def test_while_the_package_is_imported(table: Path, ledger: Path, number: int, c
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.slow
 def test_while_a_margin_table_is_made(
     table: Path,
     ledger: Path,

@@ -211,6 +211,7 @@ def test_a_guarantee_is_restored_as_it_was(guarantee: Guarantee) -> None:
     total=st.tuples(st.fractions("1/40", 6, max_denominator=40), st.fractions(0, "1/4")),
     asked=st.lists(st.tuples(GUARANTEES, st.sampled_from([None, "a", "b", "c"])), max_size=10),
 )
+@pytest.mark.slow
 def test_spending_is_a_sum_of_fractions(
     postgres_url: str,
     total: tuple[Fraction, Fraction],

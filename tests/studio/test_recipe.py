@@ -77,6 +77,7 @@ def test_a_boundary_by_hand_and_a_gaussian_promise(
             same(world, settings, printed(code, tmp_path, monkeypatch, capsys))
 
 
+@pytest.mark.slow
 def test_loaded_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

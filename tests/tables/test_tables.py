@@ -386,6 +386,7 @@ def test_counts_pass_through() -> None:
     assert count({"green": 3}, Winner(["red", "green"])) == {"red": 0, "green": 3}
 
 
+@pytest.mark.slow
 def test_progress_runs_from_nothing_to_all(tmp_path: Path) -> None:
     path = tmp_path / "n.parquet"
     pyarrow.parquet.write_table(pa.table({"n": pa.array(range(5_000_000))}), path)

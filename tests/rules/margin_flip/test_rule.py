@@ -165,6 +165,7 @@ def test_the_border_demand_is_what_rows_on_a_border_have(answers: int, ratio: Fr
 @pytest.mark.parametrize("epsilon", ["0.01", "0.3", "1", "3"])
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 @pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.slow
 def test_it_errs_less_than_the_textbook_and_is_nearer(
     epsilon: str, neighbors: str, rows: int
 ) -> None:

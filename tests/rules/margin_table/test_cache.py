@@ -230,6 +230,7 @@ def test_of_four_processes_one_makes_the_table_and_the_others_wait(
     assert only_file(folder).suffix == ".json"
 
 
+@pytest.mark.slow
 def test_a_lock_ends_with_the_process_that_held_it(folder: Path) -> None:
     made = fetch_table(*ASKED)
     path = only_file(folder)
