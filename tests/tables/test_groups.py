@@ -306,6 +306,23 @@ def test_a_column_without_values_has_no_groups_and_no_weights() -> None:
     assert count_groups(empty, rb.Grouped(rb.Winner(["a", "b"], "id"), "g", ["x"])) == nobody
 
 
+@pytest.mark.parametrize("kind", [pl.Int8, pl.UInt8, pl.Int16, pl.UInt32, pl.UInt64])
+def test_a_limit_may_be_more_than_a_column_can_hold(kind: Any) -> None:
+    table = pl.DataFrame({"id": ["a", "b"], "w": pl.Series([100, 5], dtype=kind)})
+    vote = rb.Winner(["a", "b"], "id", weight=rb.Weight("w", 1000, 0))
+    for each in (table, table.to_pandas(), table.to_arrow()):
+        assert count(each, vote) == {"a": 100, "b": 5}
+
+
+def test_categories_weigh_if_they_are_numbers() -> None:
+    vote = rb.Winner(["a", "b"], "id", weight=rb.Weight("w", 1000, 0))
+    table = pd.DataFrame({"id": ["a", "b"], "w": pd.Categorical([100, 5])})
+    assert count(table, vote) == {"a": 100, "b": 5}
+    texts = pd.DataFrame({"id": ["a", "b"], "w": pd.Categorical(["x", "y"])})
+    with pytest.raises(UnreadableTable, match="a range of numbers needs a column of numbers"):
+        count(texts, vote)
+
+
 # --- Refusals ------------------------------------------------------------------------------------
 
 VOTE = rb.Winner(["a", "b"], "x")

@@ -91,6 +91,16 @@ def test_any_database(tmp_path: Path, rows: list[Row]) -> None:
     assert found == by_hand(rows)
 
 
+def test_any_database_names_what_a_function_makes(tmp_path: Path) -> None:
+    upper: list[Row] = [(who, "A0", x, 1) for who, x in enumerate(("Red", "RED", "blue"))]
+    table = makers.Files(tmp_path).sqlite(upper)
+    question: Any = rb.Keys("x", apply="lower")
+    found = any_database.work_there(
+        sa.make_url(table.url), NamedTable("t"), question, lambda made: named_people(made, 1, None)
+    )
+    assert found == {"red": 2, "blue": 1}
+
+
 def test_dates_and_odd_texts_are_keys() -> None:
     table = pl.DataFrame({"x": ["Ä", "ä", " a", "it's", "", None, "Ä"]})
     assert count_names(table, rb.Keys("x")) == {"Ä": 2, "ä": 1, " a": 1, "it's": 1, "": 1}

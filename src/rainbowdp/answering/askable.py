@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from rainbowdp.aliases import Dataset
 from rainbowdp.answering.release import Release, Statement
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 class Askable(ABC):
     """A mechanism for tables, whose answers may be drawn, paid for and remembered."""
 
-    statement: ClassVar[type[Statement]]
-    """What its answers prove is of this type."""
-
     question: Posed
     guarantee: Guarantee
 
@@ -34,6 +31,11 @@ class Askable(ABC):
     @abstractmethod
     def claim(self) -> str | None:
         """What is known of how good it is for this question."""
+
+    @property
+    @abstractmethod
+    def statement(self) -> type[Statement]:
+        """What its answers prove is of this type."""
 
     @property
     @abstractmethod

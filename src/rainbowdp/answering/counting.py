@@ -63,7 +63,6 @@ class CountMechanism(Askable):
     """
 
     name: ClassVar[str] = "canonical-noise"
-    statement: ClassVar[type[Precision]] = Precision
 
     question: Count
     guarantee: Guarantee
@@ -71,6 +70,11 @@ class CountMechanism(Askable):
     def __post_init__(self) -> None:
         check_guarantee(self.guarantee)
         check_moves(self.guarantee)
+
+    @property
+    def statement(self) -> type[Precision]:
+        """What its answers prove is of this type."""
+        return Precision
 
     @property
     def claim(self) -> str | None:

@@ -73,7 +73,7 @@ class GroupedMechanism(Askable):
         return next(known, None)
 
     @property
-    def statement(self) -> type[Statement]:  # type: ignore[override]  # that of the inner one
+    def statement(self) -> type[Statement]:
         """What its answers prove is of this type."""
         return self.inner.statement
 

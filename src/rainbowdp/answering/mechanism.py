@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.answering.askable import Askable
@@ -53,8 +53,6 @@ class QuestionMechanism(Releasable, Askable):
 
     """
 
-    statement: ClassVar[type[Coverage]] = Coverage
-
     question: Question
     guarantee: Guarantee
     family: Family
@@ -80,6 +78,11 @@ class QuestionMechanism(Releasable, Askable):
     def name(self) -> str:
         """The kind of mechanism."""
         return self.family.kind
+
+    @property
+    def statement(self) -> type[Coverage]:
+        """What its answers prove is of this type."""
+        return Coverage
 
     @property
     def claim(self) -> str | None:

@@ -132,7 +132,6 @@ class KeysMechanism(Askable):
     """
 
     name: ClassVar[str] = "key-ladder"
-    statement: ClassVar[type[Naming]] = Naming
 
     question: Keys
     guarantee: Guarantee
@@ -233,6 +232,11 @@ class KeysMechanism(Askable):
         weights = self.ladder.weights
         enough = (people for people, weight in enumerate(weights) if weight >= wanted * TOTAL)
         return next(enough)
+
+    @property
+    def statement(self) -> type[Naming]:
+        """What its answers prove is of this type."""
+        return Naming
 
     @property
     def claim(self) -> str | None:

@@ -125,7 +125,6 @@ class ProportionMechanism(Askable):
     """
 
     name: ClassVar[str] = "most-powerful-test"
-    statement: ClassVar[type[Significance]] = Significance
 
     question: ProportionTest
     guarantee: Guarantee
@@ -133,6 +132,11 @@ class ProportionMechanism(Askable):
     def __post_init__(self) -> None:
         check_guarantee(self.guarantee)
         check_moves(self.guarantee)
+
+    @property
+    def statement(self) -> type[Significance]:
+        """What its answers prove is of this type."""
+        return Significance
 
     @property
     def claim(self) -> str | None:

@@ -183,8 +183,9 @@ def _work(
         whose = list(needed).index(question.person), person.read
     alone = meets is None and whose is None and question.by is None and weigh is None
     showing = work is looked or not rules(question)
-    record = _recording(number, meets, whose, weigh, rest.missing if alone else None, showing)
-    column = needed[question.column]
+    column, missing = needed[question.column], rest.missing if alone else None
+    key = None if rules(question) else _asked_for(question, column)
+    record = _recording(number, meets, whose, weigh, missing, showing, key)
     with private_folder() as folder, locked_connection(folder) as kept:
         kept.execute(
             f"CREATE TEMP TABLE {_KEPT} "
@@ -226,16 +227,27 @@ def _declared(asked: Asked, type_: sa.types.TypeEngine[Any], dialect: str) -> De
     return found
 
 
+def _asked_for(asked: Asked, column: Declared) -> Callable[[Any], Any]:
+    """The function from what a driver gives to the plain value that is asked about, if any."""
+    function, held = asked.apply, column.held
+
+    def plain(given: Any) -> Any:
+        found = _plain(column.read, given)
+        if found is not None and function in LETTERS:
+            return lowered(found)
+        if found is not None and function in FIELDS and isinstance(held, Ticks):
+            return field(function, found, held)
+        return found
+
+    return plain
+
+
 def _numbering(asked: Asked, column: Declared, found: Matches) -> Callable[[Any], int]:
     """The function from what a driver gives to the number of its group, or what it is without."""
-    place, function, held = placing(found), asked.apply, column.held
+    place, plain_of = placing(found), _asked_for(asked, column)
 
     def number(given: Any) -> int:
-        plain = _plain(column.read, given)
-        if plain is not None and function in LETTERS:
-            plain = lowered(plain)
-        elif plain is not None and function in FIELDS and isinstance(held, Ticks):
-            plain = field(function, plain, held)
+        plain = plain_of(given)
         return UNKNOWN if plain is None else place(plain)
 
     return number
@@ -399,11 +411,13 @@ def _recording(
     weigh: Weigh | None,
     missing: int | None,
     showing: bool,
+    key: Callable[[Any], Any] | None,
 ) -> Callable[[Sequence[Any] | None], Row | None]:
     """The function from a row to what is kept of it; ``None`` if it does not count.
 
     Only who looks at a table, or names its values, needs ``showing`` these, and the rows that do
-    not count. ``missing`` is the number of a row that has no value in any column, if it counts.
+    not count. ``missing`` is the number of a row that has no value in any column, if it counts, and
+    ``key`` makes the key of what a driver gives, where keys are named.
     """
 
     def record(row: Sequence[Any] | None) -> Row | None:
@@ -418,7 +432,8 @@ def _recording(
         person = None if whose is None else _identity(_plain(whose[1], row[whose[0]]))
         units = 1 if weigh is None else weigh(row)
         if showing:
-            shown = None if row[0] is None else str(row[0]).encode("utf-8", "replace")
+            seen = row[0] if key is None else key(row[0])
+            shown = None if seen is None else str(seen).encode("utf-8", "replace")
         elif number < 0 or units is None or (whose is not None and person is None):
             return None
         else:

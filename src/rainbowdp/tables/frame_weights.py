@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Frame: TypeAlias = "nw.LazyFrame[Any]"
 
 _NAME = "units"
+_LARGE = ("Int64", "UInt64", "Int128", "UInt128")
 
 
 def weighed(frame: Frame, weight: Weight) -> Frame:
@@ -28,8 +29,8 @@ def weighed(frame: Frame, weight: Weight) -> Frame:
 
     if frame.implementation.is_pandas_like():
         native = frame.to_native()
-        if isinstance(native[_NAME].dtype, np.dtype) and native[_NAME].dtype.kind == "O":
-            found = weights_of(native[_NAME].to_numpy(), weight)
+        if _is_read_one_by_one(native[_NAME].dtype, weight):
+            found = weights_of(native[_NAME].to_numpy(dtype=object), weight)
             return _frame(native.assign(units=found)[found >= 0])
     numbers, frame = comparable(frame, Weighed(weight.column), _NAME)
     if not numbers:  # the type of no values
@@ -41,7 +42,7 @@ def weighed(frame: Frame, weight: Weight) -> Frame:
         others = [f"`{name}`" for name in native.columns if name != _NAME]
         return _frame(native.selectExpr(*others, f"CAST({sql} AS bigint) AS {_NAME}"))
     value = nw.col(_NAME)
-    if frame.collect_schema()[_NAME].is_integer():  # some have no float, and casting might fail
+    if str(frame.collect_schema()[_NAME]) in _LARGE:  # some have no float, and casting might fail
         value = value.clip(0, math.ceil(weight.limit))
     value = value.cast(nw.Float64())
     nearest = (value * float(weight.scale) + 0.5).floor()
@@ -49,6 +50,17 @@ def weighed(frame: Frame, weight: Weight) -> Frame:
     most, limit = nw.lit(float(weight.units)), float(weight.limit)
     units = nw.when(value >= limit).then(most).otherwise(clipped)
     return frame.with_columns(units=units.cast(nw.Int64()))
+
+
+def _is_read_one_by_one(dtype: Any, weight: Weight) -> bool:
+    """Whether a pandas column holds objects, or categories, which must be numbers."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        empty = _frame(pd.DataFrame({_NAME: dtype.categories[:0]}))
+        comparable(empty, Weighed(weight.column), _NAME)  # or raise
+        return True
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
 
 
 def _frame(native: Any) -> Frame:
