@@ -48,7 +48,8 @@ def printed(command: str, server: str | None) -> str:
 
 def timeless(output: str) -> str:
     """The same for every moment at which an answer was drawn."""
-    return re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d UTC", "then", output)
+    moments = re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d UTC", "then", output)
+    return re.sub(r"\b\d+:[0-9a-f]{16,64}\b", "head", moments)
 
 
 def as_case(page: Path) -> Any:

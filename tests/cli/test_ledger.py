@@ -115,7 +115,10 @@ def test_a_person_column_and_a_promise_exclude_each_other(tmp_path: Path) -> Non
 def test_a_budget_in_rho_pays_for_all_three(tmp_path: Path, hospitals: list[Path]) -> None:
     place, table = tmp_path / "budget.db", hospitals[0] / "visits.csv"
     made = told("ledger", "create", place, "--dataset", "visits", "--rho", "1")
-    assert (made["kind"], made["total"]) == ("zero-concentrated", {"rho": "1"})
+    assert (made["kind"], made["total"]) == (
+        "zero-concentrated",
+        {"rho": "1", "delta": "0"},
+    )
     asked = ("ask", "winner", table, "--column", "ward", "--among", "north,south,west")
     answer = told(*asked, "--rho", "1/8", "--ledger", place)
     assert answer["answer"] == "north"
@@ -123,8 +126,9 @@ def test_a_budget_in_rho_pays_for_all_three(tmp_path: Path, hospitals: list[Path
     assert answer["guarantee"] == {"kind": "zero-concentrated", "rho": "1/8"}
     told(*asked, "--mu", "1", "--ledger", place)
     told(*asked, "--epsilon", "1/2", "--ledger", place)
-    said = refused(*asked, "--epsilon", "1/2", "--delta", "1e-9", "--ledger", place)
-    assert "is in rho, which cannot pay for DP(epsilon=0.5, delta=1e-09). Ask without delta" in said
+    said = refused(*asked, "--epsilon", "1/2", "--delta", "1e-9", "--ledger", place, code=4)
+    assert "costs δ = 1e-9, but" in said
+    assert "has δ = 0 left. Ask without delta" in said
     said = refused(*asked, "--epsilon", "1", "--ledger", place, code=4)
     assert "Use a smaller epsilon" in said
     assert len(told("ledger", "history", place)) == 3

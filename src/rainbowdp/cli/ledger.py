@@ -25,6 +25,21 @@ Place = Annotated[
 ]
 
 
+Epsilon = Annotated[str | None, typer.Option(help="An amount in ε, e.g. 3 or 1/2.")]
+Delta = Annotated[str | None, typer.Option(help="An amount in δ, 0 if not given.")]
+Mu = Annotated[str | None, typer.Option(help="An amount in μ instead.")]
+Rho = Annotated[str | None, typer.Option(help="An amount in ρ instead.")]
+SignedBy = Annotated[str, typer.Option(help="The person who answers for it.")]
+Reason = Annotated[str, typer.Option(help="Why, in a sentence.")]
+WitnessAt = Annotated[
+    str | None,
+    typer.Option("--witness", help="A text file or address that remembers every head."),
+]
+By = Annotated[
+    str | None, typer.Option("--by", help="Who does this, if not the user of this system.")
+]
+
+
 @ledgers.command()
 def create(
     place: Place = DEFAULT,
@@ -34,13 +49,19 @@ def create(
     ] = None,
     epsilon: Annotated[str | None, typer.Option(help="The budget in ε, e.g. 3 or 1/2.")] = None,
     delta: Annotated[str | None, typer.Option(help="The budget in δ, 0 if not given.")] = None,
-    mu: Annotated[str | None, typer.Option(help="A Gaussian budget μ instead.")] = None,
+    mu: Annotated[
+        str | None, typer.Option(help="A Gaussian budget μ instead; it pays for ε too.")
+    ] = None,
     rho: Annotated[
-        str | None, typer.Option(help="A budget in ρ instead; it pays for μ and pure ε too.")
+        str | None, typer.Option(help="A budget in ρ instead; it pays for μ and ε too.")
     ] = None,
     spend_in: Annotated[
         str | None,
         typer.Option(help="Turn ε and δ into the 'rho' or 'mu' that keeps them: for many answers."),
+    ] = None,
+    delta_apart: Annotated[
+        str | None,
+        typer.Option(help="With --spend-in: so much of δ stays for answers with a δ of their own."),
     ] = None,
     neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
@@ -53,6 +74,14 @@ def create(
         int,
         typer.Option(help="Protect persons without such a column: you promise this many rows."),
     ] = 1,
+    title: Annotated[str | None, typer.Option(help="What the ledger is called.")] = None,
+    purpose: Annotated[str | None, typer.Option(help="What the answers are for.")] = None,
+    contact: Annotated[str | None, typer.Option(help="Whom to ask about it.")] = None,
+    predecessor: Annotated[
+        str | None, typer.Option(help="The ledger of the time before, linked by its head.")
+    ] = None,
+    witness: WitnessAt = None,
+    by: By = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a ledger with a budget; a place that is taken is left as it was.
@@ -67,18 +96,24 @@ def create(
             "A ledger is for one dataset, whose people its budget protects. Name it, as in "
             "--dataset ward-visits-2026."
         )
-    options: dict[str, Any] = {} if delta is None else {"delta": delta}
     Ledger.create(
         place,
         dataset=dataset,
         epsilon=epsilon,
+        delta=delta or 0,
         mu=mu,
         rho=rho,
         spend_in=spend_in,
+        delta_apart=delta_apart or 0,
         neighbors=neighbors,
         person=person,
         rows_per_person=rows_per_person,
-        **options,
+        title=title,
+        purpose=purpose,
+        contact=contact,
+        predecessor=None if predecessor is None else Ledger.open(predecessor),
+        witness=witness,
+        by=by,
     )
     balance(place, as_json)
     if spend_in is not None and epsilon is not None and not as_json:
@@ -108,20 +143,222 @@ def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         "left": str(found.left),
     }
     if found.sources:
-        facts["sources"] = "; ".join(map(_named, found.sources))
+        others = "; and others" if found.other_sources else ""
+        facts["sources"] = "; ".join(map(_named, found.sources)) + others
+    for limit in found.limits:
+        facts[f"limit of {limit.analyst}"] = f"{limit.total}, spent {limit.spent}"
+    if found.closed is not None:
+        facts["closed"] = _moment(found.closed)
     print_facts(facts)
 
 
 @ledgers.command()
-def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
+def head(place: Place = DEFAULT, as_json: AsJson = False) -> None:
+    """Print the head of the chain: it stands for everything that was ever written.
+
+    Keep it elsewhere. Whoever has it can tell later whether the past is still what it was.
+
+    Example: `rainbow ledger head budget.db`
+    """
+    from rainbowdp.ledger import Ledger
+
+    found = Ledger.open(place).head()
+    if as_json:
+        print_json({"number": found.number, "seal": found.seal, "head": str(found)})
+    else:
+        typer.echo(str(found))
+
+
+@ledgers.command()
+def verify(
+    place: Place = DEFAULT,
+    heads: Annotated[
+        list[str] | None,
+        typer.Option("--head", help="A head that was kept, in full or in short; repeatable."),
+    ] = None,
+    witness: WitnessAt = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every record, every sum, and that the heads given are in the past of this ledger.
+
+    Example: `rainbow ledger verify budget.db --head 42:9f3a5c7e01b2d4f6`
+    """
+    from rainbowdp.ledger import Ledger
+
+    found = Ledger.open(place, witness=witness).verify(*(heads or []))
+    if as_json:
+        print_json({"whole": True, "records": found.number, "head": str(found)})
+    else:
+        typer.echo(f"{place} is whole: {found.number} records, head {found}")
+
+
+@ledgers.command()
+def migrate(
+    place: Place = DEFAULT,
+    dataset: Annotated[
+        str | None, typer.Option(help="Of a ledger of version 1: whose data it is about.")
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option(help="Of a ledger of version 1: the column of the person.")
+    ] = None,
+    rows_per_person: Annotated[
+        int | None, typer.Option(help="Of a ledger of version 1: the promise of so many rows.")
+    ] = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring a ledger of an older version up to this one, all at once or not at all.
+
+    Example: `rainbow ledger migrate budget.db`
+    """
+    from rainbowdp.ledger import Ledger
+
+    Ledger.migrate(place, dataset=dataset, person=person, rows_per_person=rows_per_person, by=by)
+    balance(place, as_json)
+
+
+@ledgers.command()
+def note(
+    place: Annotated[str, typer.Argument(help="The ledger.")],
+    text: Annotated[str, typer.Argument(help="What is to be said.")],
+    entry: Annotated[int | None, typer.Option(help="The entry that it is about.")] = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add a note, about the ledger or about one entry.
+
+    Example: `rainbow ledger note budget.db "Published in the report of May." --entry 7`
+    """
+    from rainbowdp.ledger import Ledger
+
+    _added(Ledger.open(place, by=by).note(text, about=entry), as_json)
+
+
+@ledgers.command()
+def extend(
+    signed_by: SignedBy,
+    reason: Reason,
+    place: Place = DEFAULT,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    mu: Mu = None,
+    rho: Rho = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add budget, signed off by a named person.
+
+    Example: `rainbow ledger extend budget.db --epsilon 1 --signed-by "A. Officer" --reason "The
+    second wave of the survey"`
+    """
+    from rainbowdp.ledger import Ledger
+
+    amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
+    book = Ledger.open(place, by=by)
+    _added(book.extend(**amount, signed_by=signed_by, reason=reason), as_json)
+
+
+@ledgers.command()
+def renew(
+    signed_by: SignedBy,
+    reason: Reason,
+    place: Place = DEFAULT,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    mu: Mu = None,
+    rho: Rho = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set what is left to an amount, signed off by a named person; what was spent stays.
+
+    Example: `rainbow ledger renew budget.db --epsilon 3 --signed-by "A. Officer" --reason "The
+    data of 2027"`
+    """
+    from rainbowdp.ledger import Ledger
+
+    amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
+    book = Ledger.open(place, by=by)
+    _added(book.renew(**amount, signed_by=signed_by, reason=reason), as_json)
+
+
+@ledgers.command()
+def limit(
+    place: Annotated[str, typer.Argument(help="The ledger.")],
+    analyst: Annotated[str, typer.Argument(help="Who, as it stands in the entries.")],
+    signed_by: SignedBy,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    mu: Mu = None,
+    rho: Rho = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Limit what one analyst may spend from now on; without an amount, lift the limit.
+
+    Example: `rainbow ledger limit budget.db ann --epsilon 1 --signed-by "A. Officer"`
+    """
+    from rainbowdp.ledger import Ledger
+
+    amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
+    _added(Ledger.open(place, by=by).limit(analyst, **amount, signed_by=signed_by), as_json)
+
+
+@ledgers.command()
+def close(
+    signed_by: SignedBy,
+    reason: Reason,
+    place: Place = DEFAULT,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Close the ledger: nothing more can be spent; answers are recalled as before.
+
+    Example: `rainbow ledger close budget.db --signed-by "A. Officer" --reason "The survey is over"`
+    """
+    from rainbowdp.ledger import Ledger
+
+    _added(Ledger.open(place, by=by).close(signed_by=signed_by, reason=reason), as_json)
+
+
+@ledgers.command()
+def link(
+    place: Annotated[str, typer.Argument(help="The ledger.")],
+    predecessor: Annotated[str, typer.Argument(help="The ledger of the time before.")],
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Link the ledger of the time before, by its identity and head.
+
+    Example: `rainbow ledger link budget-2027.db budget-2026.db`
+    """
+    from rainbowdp.ledger import Ledger
+
+    _added(Ledger.open(place, by=by).link(Ledger.open(predecessor)), as_json)
+
+
+def _added(record: Any, as_json: bool) -> None:
+    """Says what was added to the chain."""
+    if as_json:
+        print_json(record.as_dict())
+    else:
+        typer.echo(f"{record.kind} added as record {record.number}, head {record.head.short}")
+
+
+@ledgers.command()
+def history(
+    place: Place = DEFAULT,
+    last: Annotated[int | None, typer.Option(min=0, help="Only so many, the latest.")] = None,
+    as_json: AsJson = False,
+) -> None:
     """List every question that was paid for, with its answer. Looking costs nothing.
 
-    Example: `rainbow ledger history budget.db --json`
+    Example: `rainbow ledger history budget.db --last 20 --json`
     """
     from rainbowdp.ledger import Ledger
 
     book = Ledger.open(place)
-    entries = book.history()
+    entries = book.history(last)
     if as_json:
         print_json([entry.as_dict() for entry in entries])
         return
@@ -152,10 +389,14 @@ def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         answer = _answer(entry)
         name, number = entry.name or "", str(entry.number)
         source = str(sources.index(entry.source) + 1)
-        when = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M")
+        when = _moment(entry.time)
         cells = (number, when, name, source, what, str(entry.cost), answer)
         table.add_row(*map(escape, cells))
     Console().print(table)
+
+
+def _moment(time: str) -> str:
+    return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M")
 
 
 def _purpose(book: Any) -> dict[str, str]:

@@ -40,6 +40,7 @@ def show(
                 "recalled": release.recalled,
                 "drawn": None if entry is None else entry.time,
                 "entry": None if entry is None else entry.number,
+                "head": None if entry is None else str(entry.head),
                 "source": None if entry is None else entry.source,
                 "balance": None if balance is None else balance.as_dict(),
             }
@@ -68,6 +69,8 @@ def show(
         facts["ledger"] = f"{where}: recalled, drawn {drawn}, nothing spent; left {balance.left}"
     else:
         facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
+    if entry is not None:
+        facts["head"] = entry.head.short
     print_facts(facts)
     warn(mechanism.guarantee, unit_of(mechanism.question).whom)
 
