@@ -101,7 +101,7 @@ def _unit(epsilons: Sequence[Fraction]) -> Fraction:
             math.gcd(common.numerator * each.denominator, each.numerator * common.denominator),
             common.denominator * each.denominator,
         )
-    total = sum(epsilons)
+    total = sum(epsilons, Fraction(0))
     return common if total / common <= _UNITS else total / _UNITS
 
 
@@ -186,9 +186,8 @@ def largest_range(answers: int, total: DP) -> Fraction:
         low, high = high, 2 * high
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if _in_floats(middle, answers, epsilon) <= delta else (low, middle)
-        )
+        fits = _in_floats(middle, answers, epsilon) <= delta
+        low, high = (middle, high) if fits else (low, middle)
     for spare in _SPARED:
         width = Fraction(math.floor(low * (1 - spare) * (1 << _PLACES)), 1 << _PLACES)
         if width > least and ranges_within(width, answers, total):

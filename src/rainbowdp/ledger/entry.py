@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from rainbowdp.display import cards
 from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee, restore_guarantee
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -126,6 +127,22 @@ class Entry:
     def mechanism(self) -> dict[str, Any] | None:
         """The kind of mechanism that drew the answer, with its options."""
         return None if self.mechanism_text is None else json.loads(self.mechanism_text)
+
+    def _repr_html_(self) -> str:
+        asked = self.question
+        named = {
+            "answer": "not recorded" if self.answer is None else self.answer,
+            "question": self.words or asked.get("kind", "question"),
+            "column": asked.get("column"),
+            "guarantee": self.guarantee,
+            "cost": self.cost,
+            "source": self.source,
+            "time": self.time,
+            "by": self.by,
+            "name": self.name,
+        }
+        shown = {name: value for name, value in named.items() if value is not None}
+        return cards.card(f"Entry {self.number} of {self.dataset}", cards.facts(shown))
 
     def as_dict(self) -> dict[str, Any]:
         """The entry in JSON values; fractions as text."""

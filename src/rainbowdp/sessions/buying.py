@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,7 @@ class Bought:
 
 def mechanism_for(target: Target, guarantee: Guarantee) -> Askable:
     """What ``best`` takes for the question of a target."""
-    made: Askable = best(target.question, guarantee, records=_records(target))  # type: ignore[call-overload]
+    made: Askable = best(target.question, guarantee, records=_records(target))
     return made
 
 
@@ -92,6 +91,19 @@ def quick_loss(target: Target, guarantee: Guarantee) -> float:
         and family.unfit(question, guarantee) is None
     ]
     return min(found, default=1.0)
+
+
+def quick_mechanism(target: Target, guarantee: Guarantee) -> Askable:
+    """What ``best`` takes, or where that is a margin table the best kind that is built at once."""
+    made = mechanism_for(target, guarantee)
+    if not isinstance(made, QuestionMechanism) or not made.family.costly:
+        return made
+    kinds = [
+        QuestionMechanism(made.question, guarantee, family)
+        for family in FAMILIES
+        if not family.costly and family.unfit(made.question, guarantee) is None
+    ]
+    return min(kinds, key=lambda each: loss(target, each))
 
 
 def is_quick(target: Target, guarantee: Guarantee) -> bool:
@@ -135,7 +147,7 @@ def _margin_for(sure: Fraction, mechanism: QuestionMechanism) -> float:
 
 def _matching(target: Target) -> Fraction:
     shares = target.shares or {}
-    return Fraction(shares.get("matching", 0))  # type: ignore[arg-type]
+    return Fraction(shares.get("matching", 0))
 
 
 def mean_wrong(
@@ -145,18 +157,13 @@ def mean_wrong(
     groups = len(question.groups)
     if records is None or not groups or math.comb(records + groups - 1, groups - 1) > _FEW:
         return wrong(family, question, guarantee, records)
-    counts, margins = _all(question, records)
+    counts = histograms(question, records)
+    margins = margins_of(question, counts)
     rows = family.sketch(question, guarantee, counts, margins)
     right = margins == 0
     if isinstance(question, Winner) and question.ties == Ties.ANY_LEADER:
         right = counts == counts.max(axis=1, keepdims=True)
     return float(1 - (rows * right).sum(axis=1).mean())
-
-
-@lru_cache(maxsize=16)
-def _all(question: Question, records: int) -> tuple[Any, Any]:
-    counts = histograms(question, records)
-    return counts, margins_of(question, counts)
 
 
 def _chance(target: Target, mechanism: QuestionMechanism) -> float | None:

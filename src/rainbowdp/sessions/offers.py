@@ -133,8 +133,8 @@ def _bought(wish: _Wish, promise: Guarantee) -> Bought:
 def ranked(offers: Sequence[Offer], targets: Sequence[Target]) -> tuple[Offer, ...]:
     """The offers, the best first, measured by the mechanisms that it will have.
 
-    An offer is as good as the mean, over the questions, of how many times its loss is the least
-    that any offer has; of offers that are alike the first listed is taken. Margin tables take long
+    An offer is as good as the mean, over the questions that do not have what they need anyway, of
+    how many times its loss is the least that any offer has; of offers that are alike the first listed is taken. Margin tables take long
     to make, so they are made only for the best of the offers in ε, and only where that could be the
     best of all.
     """
@@ -143,8 +143,12 @@ def ranked(offers: Sequence[Offer], targets: Sequence[Target]) -> tuple[Offer, .
     least = [min(column) for column in zip(*(each.losses for each in offers), strict=True)]
 
     def score(offer: Offer) -> float:
-        ratios = [each / low for each, low in zip(offer.losses, least, strict=True)]
-        return sum(ratios) / len(ratios)
+        ratios = [
+            each / low
+            for each, low, target in zip(offer.losses, least, targets, strict=True)
+            if not target.demanding
+        ]
+        return math.fsum(ratios) / len(ratios)
 
     found = [each if each.way in _WITHIN_DP else _settled(each, targets) for each in offers]
     rival = min((score(each) for each in found if not each.estimated), default=math.inf)

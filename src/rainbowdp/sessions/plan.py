@@ -25,7 +25,7 @@ from rainbowdp.questions.groups import Group
 from rainbowdp.questions.posed import Posed
 from rainbowdp.questions.relations import Neighbors, PersonRule
 from rainbowdp.questions.units import unit_of
-from rainbowdp.sessions.buying import Bought, in_words
+from rainbowdp.sessions.buying import Bought, bought, in_words, quick_mechanism
 from rainbowdp.sessions.offers import Offer, buys
 from rainbowdp.sessions.targets import Target
 from rainbowdp.sessions.together import Added, keeps
@@ -426,6 +426,26 @@ class Plan(Askable):
             name: in_words(target, self[name], self.bought[name])
             for name, target in zip(self.names, self.targets, strict=True)
         }
+
+    def comparison(self) -> list[tuple[str, str, str]]:
+        """What the first question would get from the other ways to pay.
+
+        Where a margin table would have to be made for it, the best kind that is built at once
+        stands in for the table.
+
+        Returns
+        -------
+        list of (way, guarantee, words)
+            The better ones first.
+
+        """
+        target, rows = self.targets[0], []
+        for offer in self.offers[1:]:
+            promise = offer.promises[0]
+            mechanism = quick_mechanism(target, promise)
+            words = in_words(target, mechanism, bought(target, mechanism))
+            rows.append((offer.way.name, str(promise), words))
+        return rows
 
     def as_dict(self) -> dict[str, Any]:
         """The plan in JSON values.

@@ -214,8 +214,8 @@ def _least(offer: Offer, total: Guarantee | None, delta: Fraction) -> Guarantee:
     if isinstance(total, ZeroConcentrated):
         return ZeroConcentrated(sum(map(rho_of, offer.promises)))
     if isinstance(total, GaussianDP):
-        squares = sum(part.exact_mu**2 for part in offer.promises if isinstance(part, GaussianDP))
-        return GaussianDP(_root_above(squares))
+        mus = [part.exact_mu for part in offer.promises if isinstance(part, GaussianDP)]
+        return GaussianDP(_root_above(sum((mu**2 for mu in mus), Fraction(0))))
     return least_total(offer.way, offer.promises, delta)
 
 
@@ -228,7 +228,10 @@ def _size(total: Guarantee) -> Fraction:
     """What totals of one kind are compared by."""
     if isinstance(total, DP):
         return total.exact_epsilon or Fraction(0)
-    return total.exact_mu if isinstance(total, GaussianDP) else total.exact_rho  # type: ignore[attr-defined,no-any-return]
+    if isinstance(total, GaussianDP):
+        return total.exact_mu
+    assert isinstance(total, ZeroConcentrated)
+    return total.exact_rho
 
 
 def _too_much(

@@ -75,7 +75,8 @@ class Explanation:
             "proves": asked.proves().in_words(),
         }
         if self.cost is not None:
-            said["price"] = f"{self.cost}, of which {self.answers_left:,} are left"
+            many = "any number" if self.answers_left is None else f"{self.answers_left:,}"
+            said["price"] = f"{self.cost}; {many} left at this price"
         return said
 
     def __str__(self) -> str:
@@ -249,7 +250,7 @@ class Session:
     ) -> Askable:
         guarantee = _guarantee(promise, self.guarantee)
         size = {} if records is None or not isinstance(question, Question) else {"records": records}
-        made: Askable = best(question, guarantee, **size)  # type: ignore[call-overload]
+        made: Askable = best(question, guarantee, **size)
         return made
 
     def _asked(self, make: Callable[..., Asked], *given: Any, **options: Any) -> Release:
@@ -441,11 +442,16 @@ class Session:
         """
         if self.ledger is None:
             raise LedgerError("This session has no ledger, so that nothing has a price.")
-        return self.ledger.price(
-            _guarantee(promise, self.guarantee),
-            unit=unit_of(question),
-            neighbors=question.neighbors,
-        )
+        from rainbowdp.ledger.cost import price
+
+        unit, relation = unit_of(question), question.neighbors
+        if (unit, relation) != (self.ledger.unit, self.ledger.neighbors):
+            raise LedgerError(
+                f"This question protects {unit} {relation}, but {self.ledger.where} is for "
+                f"{self.ledger.unit} {self.ledger.neighbors}. Make it by session.questions."
+            )
+        chosen = _guarantee(promise, self.guarantee)
+        return price(chosen, self.ledger.kind, self.ledger.where)
 
     def explain(self, question: Asked, **promise: Any) -> Explanation:
         """What a question would do and cost, and how many such answers are left.

@@ -36,11 +36,13 @@ class Added(StrEnum):
 def keeps(parts: Sequence[Guarantee], added: Added, total: Guarantee) -> bool:
     """Whether answers under ``parts``, independent and fixed beforehand, keep ``total``.
 
-    ``RANGES`` says of each part, a ρ, that its answer has a range of at most √(8ρ): so it is for the
+    ``RANGES`` says of each part, a ρ, that its answer has a range of at most √(8ρ): it is for the
     exponential mechanism, and whoever asks must see to it.
 
-    >>> keeps([DP(1), DP(2)], Added.SUMS, DP(3)), keeps([GaussianDP(3)] * 2, Added.MU, GaussianDP(4))
-    (True, False)
+    >>> keeps([DP(1), DP(2)], Added.SUMS, DP(3))
+    True
+    >>> keeps([GaussianDP(3), GaussianDP(3)], Added.MU, GaussianDP(4))
+    False
     """
     try:
         return _CHECKS[added](parts, total)

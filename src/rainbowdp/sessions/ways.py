@@ -25,6 +25,7 @@ from rainbowdp.sessions.together import Added, keeps
 _ROOT = 64  # binary places of a root
 _PARTS = 32  # of the smallest amount, to which the others are rounded down where ε's are composed
 _BISECTIONS = 20
+_LONGEST = 7  # digits of a guarantee
 DIGITS = 4  # that an amount is rounded to where it is looked for
 
 
@@ -38,22 +39,21 @@ class Way:
         What it is called in a plan.
     added
         How its guarantees add up.
-    squares
-        Whether the squares of its amounts add up, so that a part is a root.
+    in_words
+        What adds up, for people.
 
     """
 
     name: str
     added: Added
-    squares: bool = False
+    in_words: str
 
     def unfit(self, targets: Sequence[Target], total: Guarantee | None) -> str | None:
         """Why a plan cannot be paid for like this, in a few words; none where it can."""
         if total is not None and not isinstance(total, _TOTALS[self.added]):
             return f"a total of {total} is not counted so"
-        if total is not None and isinstance(total, DP):
-            if self is not EPSILON and total.exact_delta == 0:
-                return "it needs a delta above 0"
+        if isinstance(total, DP) and self is not EPSILON and total.exact_delta == 0:
+            return "it needs a delta above 0"
         named = [target for target in targets if isinstance(target.question, Keys)]
         if named and self not in (BOTH, COMPOSED):
             return "naming keys needs a delta"
@@ -67,13 +67,13 @@ class Way:
     def promises(self, amount: Fraction, target: Target, shared: Fraction) -> list[Guarantee]:
         """What a question may be asked under for an amount; ``shared`` is its δ."""
         if self.added == Added.MU:
-            return [GaussianDP(root_below(amount, _ROOT))]
+            return [GaussianDP(_short(root_below(amount, _ROOT)))]
         if self.added == Added.RANGES:
-            return [ZeroConcentrated(amount**2 / 8)]
+            return [ZeroConcentrated(_short(amount**2 / 8))]
         if self.added == Added.RHO:
             return [
-                ZeroConcentrated(amount),
-                GaussianDP(root_below(2 * amount, _ROOT)),
+                ZeroConcentrated(_short(amount)),
+                GaussianDP(_short(root_below(2 * amount, _ROOT))),
                 DP(_epsilon_within(amount)),
             ]
         named = isinstance(target.question, Keys)
@@ -161,12 +161,12 @@ class Way:
         return amounts(found)
 
 
-EPSILON = Way("epsilon", Added.SUMS)
-BOTH = Way("epsilon and delta", Added.SUMS)
-COMPOSED = Way("composed epsilon", Added.COMPOSED, squares=True)
-RHO = Way("rho", Added.RHO)
-MU = Way("mu", Added.MU)
-RANGES = Way("composed ranges", Added.RANGES, squares=True)
+EPSILON = Way("epsilon", Added.SUMS, "the ε add up")
+BOTH = Way("epsilon and delta", Added.SUMS, "the ε and the δ add up")
+COMPOSED = Way("composed epsilon", Added.COMPOSED, "ε by optimal composition")
+RHO = Way("rho", Added.RHO, "the ρ add up")
+MU = Way("mu", Added.MU, "the squares of the μ add up")
+RANGES = Way("composed ranges", Added.RANGES, "exponential mechanisms, composed exactly")
 WAYS = (EPSILON, BOTH, COMPOSED, RHO, MU, RANGES)
 
 _TOTALS: dict[Added, type[Guarantee] | tuple[type[Guarantee], ...]] = {
@@ -194,16 +194,21 @@ def largest(fits: Callable[[Fraction], bool], high: Fraction) -> Fraction | None
     return rounded(low, math.floor)
 
 
-def rounded(value: Fraction, side: Callable[[Fraction], int]) -> Fraction:
-    """A positive number to four digits, down by ``math.floor`` or up by ``math.ceil``.
+def rounded(value: Fraction, side: Callable[[Fraction], int], digits: int = DIGITS) -> Fraction:
+    """A positive number to a few digits, down by ``math.floor`` or up by ``math.ceil``.
 
     >>> rounded(Fraction(1, 3), math.floor), rounded(Fraction(2, 3), math.ceil)
     (Fraction(3333, 10000), Fraction(6667, 10000))
     """
     if value <= 0:
         return Fraction(0)
-    place = Fraction(10) ** (DIGITS - 1 - math.floor(math.log10(value)))
+    place = Fraction(10) ** (digits - 1 - math.floor(math.log10(value)))
     return side(value * place) / place
+
+
+def _short(value: Fraction) -> Fraction:
+    """A number that people can read: itself if it is short, or else rounded down."""
+    return value if len(str(value)) <= _LONGEST else rounded(value, math.floor, _LONGEST)
 
 
 def _epsilon_within(rho: Fraction) -> Fraction:

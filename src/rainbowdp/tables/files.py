@@ -240,8 +240,13 @@ def files_read_once(
     """The columns that the questions need, read in one scan; what memory cannot hold is spilled."""
     with private_folder() as folder:
         given, files = _found(source, folder)
-        read = _read_parquet if isinstance(given, ParquetFile) else _read_texts
-        with read(given, files, Several(tuple(questions)), progress, folder, sizes) as table:
+        asked = Several(tuple(questions))
+        reading = (
+            _read_parquet(given, files, asked, progress, folder)
+            if isinstance(given, ParquetFile)
+            else _read_texts(given, files, asked, progress, folder, sizes)
+        )
+        with reading as table:
             yield table
 
 
@@ -252,7 +257,6 @@ def _read_parquet(
     questions: Several,
     progress: Progress | None,
     folder: Path,
-    sizes: Sizes,
 ) -> Iterator[ReadTable]:
     import duckdb
 
