@@ -431,6 +431,8 @@ def history(
         what = " ".join(
             str(part) for part in (question.get("kind"), "of", question.get("column")) if part
         )
+        if question.get("kind") == "plan":
+            what = f"plan of {len(question['questions'])} questions"
         if question.get("by") is not None:
             what += f" by {question['by']['column']}"
         if question.get("where") is not None:

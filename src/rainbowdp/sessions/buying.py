@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,7 +28,7 @@ from rainbowdp.questions.winner import Winner
 from rainbowdp.rules import FAMILIES
 from rainbowdp.sessions.targets import Target
 
-_FEW = 4_000  # histograms over all of which a mean is taken
+_FEW = 10_000  # histograms over all of which a mean is taken
 _FARTHEST = 10**9  # a margin, or a number of people, beyond which nobody asks
 _ABOVE = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5))  # of what is left above a tested share
 LEAST_LOSS = 1e-12  # losses below this are alike
@@ -69,13 +69,17 @@ class Bought:
 
 
 def mechanism_for(target: Target, guarantee: Guarantee) -> Askable:
-    """What ``best`` takes for the question of a target."""
-    made: Askable = best(target.question, guarantee, records=_records(target))
-    return made
+    """What ``best`` takes for the question of a target: one kind for all that are alike."""
+    if not isinstance(target.question, Question):
+        return best(target.question, guarantee)
+    found = _families.get(key := (target.alike(), guarantee))
+    if found is None:
+        found = best(target.question, guarantee, records=target.people).family
+        _families[key] = found
+    return QuestionMechanism(target.question, guarantee, found)
 
 
-def _records(target: Target) -> int | None:
-    return target.people if isinstance(target.question, Question) else None
+_families: dict[tuple[Hashable, Guarantee], Family] = {}
 
 
 def quick_loss(target: Target, guarantee: Guarantee) -> float:

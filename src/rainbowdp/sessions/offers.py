@@ -34,7 +34,7 @@ _MORE = Fraction(102, 100)  # by which it is raised until the chosen mechanism r
 _SMALLEST = Fraction(1, 10**12)
 _LARGEST = Fraction(400)  # in ε, ρ and μ² there is nothing beyond
 _SAVED = 0.7  # a margin table errs at least so many times as often as the best of the quick kinds
-_ALIKE = 1e-4  # offers whose scores differ by less, relatively, are alike
+_ALIKE = 1e-3  # offers whose scores differ by less, relatively, are alike
 _WITHIN_DP = (EPSILON, BOTH, COMPOSED)
 
 
@@ -134,9 +134,9 @@ def ranked(offers: Sequence[Offer], targets: Sequence[Target]) -> tuple[Offer, .
     """The offers, the best first, measured by the mechanisms that it will have.
 
     An offer is as good as the mean, over the questions that do not have what they need anyway, of
-    how many times its loss is the least that any offer has; of offers that are alike the first listed is taken. Margin tables take long
-    to make, so they are made only for the best of the offers in ε, and only where that could be the
-    best of all.
+    how many times its loss is the least that any offer has; of offers that are alike the first
+    listed is taken. Margin tables take long to make, so they are made only for the best of the
+    offers in ε, and only where that could be the best of all.
     """
     if len(offers) == 1:
         return tuple(offers)
@@ -154,7 +154,8 @@ def ranked(offers: Sequence[Offer], targets: Sequence[Target]) -> tuple[Offer, .
     rival = min((score(each) for each in found if not each.estimated), default=math.inf)
     in_dp = [each for each in found if each.estimated]
     if in_dp:
-        first = min(in_dp, key=score)
+        alike = min(map(score, in_dp)) * (1 + _ALIKE)
+        first = next(each for each in in_dp if score(each) <= alike)
         pairs = zip(targets, first.promises, strict=True)
         saved = 0.0 if all(is_quick(target, promise) for target, promise in pairs) else _SAVED
         if saved * score(first) < rival:
