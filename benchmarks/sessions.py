@@ -5,7 +5,8 @@ over all histograms of the chance of a wrong answer, in percent, where the budge
 over k votes. The columns of ours are what ``rb.best`` has under the guarantee of one vote: ε by
 sums, μ, ρ, ε by optimal composition, and composed ranges; ``plan`` is what ``rb.plan`` takes. The
 column of OpenDP is the better of its noisy max under pure ε = 3/k and under ρ, where the library
-itself finds the noise that its own composition and conversion allow, and answers are drawn. Says where a plan loses. Prints Markdown; the tables in docs/when.md come from here.
+itself finds the noise that its own composition and conversion allow, and answers are drawn. Says
+where a plan loses. Prints Markdown; the tables in docs/when.md come from here.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ CASES = ((3, 36), (4, 36))
 VOTES = (1, 2, 3, 5, 8, 10, 12, 15, 20, 30, 50, 100, 300, 1000)
 WAYS = (EPSILON, MU, RHO, COMPOSED, RANGES)
 DRAWS = 20_000
+ALIKE = 1e-3  # errors that differ by less, relatively
 
 
 def vote_of(answers: int) -> rb.Winner:
@@ -123,7 +125,7 @@ def main() -> None:
             shown = [*columns.values(), theirs, ours]
             cells = " | ".join(f"{100 * error:.2f}" for error in shown)
             print(f"| {votes} | {cells} | {made.way.name} | {took:.1f} |", flush=True)
-            if ours > min(shown) * (1 + 1e-9):
+            if ours > min(shown) * (1 + ALIKE):
                 best = min((error, name) for error, name in zip(shown, head[1:], strict=False))
                 losses.append(f"q = {answers}, k = {votes}: {best[1]} has {100 * best[0]:.4f} %, "
                               f"plan {100 * ours:.4f} %")  # fmt: skip

@@ -14,6 +14,7 @@ from rainbowdp.answering.coverage import percent
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.errors import InvalidGuarantee, NotApplicable
 from rainbowdp.guarantees.descriptions import describe_guarantee
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.rules import family
@@ -34,7 +35,9 @@ _MORE = Fraction(102, 100)  # by which it is raised until the chosen mechanism r
 _SMALLEST = Fraction(1, 10**12)
 _LARGEST = Fraction(400)  # in ε, ρ and μ² there is nothing beyond
 _SAVED = 0.7  # a margin table errs at least so many times as often as the best of the quick kinds
-_ALIKE = 1e-3  # offers whose scores differ by less, relatively, are alike
+_SAVED_AT_SMALL = 0.85  # and so many times for an ε of up to ½
+_SMALL = 0.5
+_ALIKE = 3e-4  # offers in ε whose scores differ by less, relatively, are alike
 _WITHIN_DP = (EPSILON, BOTH, COMPOSED)
 
 
@@ -134,9 +137,9 @@ def ranked(offers: Sequence[Offer], targets: Sequence[Target]) -> tuple[Offer, .
     """The offers, the best first, measured by the mechanisms that it will have.
 
     An offer is as good as the mean, over the questions that do not have what they need anyway, of
-    how many times its loss is the least that any offer has; of offers that are alike the first
-    listed is taken. Margin tables take long to make, so they are made only for the best of the
-    offers in ε, and only where that could be the best of all.
+    how many times its loss is the least that any offer has. Margin tables take long to make, so
+    they are made only for the best of the offers in ε, the first listed of those that are alike,
+    and only where that could be the best of all.
     """
     if len(offers) == 1:
         return tuple(offers)
@@ -156,14 +159,21 @@ def ranked(offers: Sequence[Offer], targets: Sequence[Target]) -> tuple[Offer, .
     if in_dp:
         alike = min(map(score, in_dp)) * (1 + _ALIKE)
         first = next(each for each in in_dp if score(each) <= alike)
-        pairs = zip(targets, first.promises, strict=True)
-        saved = 0.0 if all(is_quick(target, promise) for target, promise in pairs) else _SAVED
-        if saved * score(first) < rival:
+        if _saved(first, targets) * score(first) < rival:
             found[found.index(first)] = _settled(first, targets)
     measured = [each for each in found if not each.estimated]
-    limit = min(map(score, measured)) * (1 + _ALIKE)
-    chosen = next(each for each in measured if score(each) <= limit)
+    chosen = min(measured, key=score)
     return (chosen, *sorted((each for each in found if each is not chosen), key=score))
+
+
+def _saved(offer: Offer, targets: Sequence[Target]) -> float:
+    """How many times the loss of an offer in ε there is at least, once its tables are made."""
+    pairs = zip(targets, offer.promises, strict=True)
+    costly = {promise for target, promise in pairs if not is_quick(target, promise)}
+    if not costly:
+        return 0.0  # it is measured at once
+    small = all(isinstance(each, DP) and each.epsilon <= _SMALL for each in costly)
+    return _SAVED_AT_SMALL if small else _SAVED
 
 
 def _settled(offer: Offer, targets: Sequence[Target]) -> Offer:

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from rainbowdp.errors import BudgetExceeded, InvalidGuarantee, InvalidQuestion, RainbowError
+from rainbowdp.errors import (
+    BudgetExceeded,
+    InvalidGuarantee,
+    InvalidQuestion,
+    NotApplicable,
+    RainbowError,
+)
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -201,7 +207,7 @@ def _by_needs(
         except RainbowError as error:
             refused.append((way, error))
     if not found:
-        raise refused[0][1]
+        raise next((e for _, e in refused if isinstance(e, NotApplicable)), refused[0][1])
     charged, first = min(found, key=lambda pair: _size(pair[0]))
     if total is not None and _size(charged) > _size(total):
         raise _too_much(targets, total, charged, first.way)
@@ -249,7 +255,7 @@ def _fitting(targets: Sequence[Target], total: Guarantee, way: Way) -> str:
     for factor in _WIDER:
         wider = [_widened(target, factor) for target in targets]
         try:
-            _offer(way, wider, total)
+            way.divide(wider, _needs(way, wider, _delta(total)), total)
         except RainbowError:
             continue
         what = "margin" if any(target.margin is not None for target in targets) else "table"

@@ -17,6 +17,7 @@ Asked: TypeAlias = Question | Count | ProportionTest | Keys | Grouped
 
 _NAMES = ("column", "apply", "where", "equals", "minimum", "maximum", "person", "by")
 _LISTED = ("answers", "among", "bins")
+SUREST = 1 - Fraction(1, 10**9)  # chances are computed in floats
 SURE = Fraction(99, 100)  # how sure an answer is to be, if nobody says
 
 
@@ -79,9 +80,10 @@ class Target:
         if weight <= 0:
             raise InvalidQuestion(f"weight must be greater than 0, got weight={self.weight}")
         sure = None if self.sure is None else exact(self.sure, "sure", InvalidQuestion)
-        if sure is not None and not 0 < sure < 1:
+        if sure is not None and not 0 < sure <= SUREST:
             raise InvalidQuestion(
-                f"sure must lie between 0 and 1, got sure={self.sure}: no ε makes an answer certain"
+                f"sure must lie between 0 and {float(SUREST)}, got sure={self.sure}: no ε makes an "
+                "answer certain"
             )
         given = {"weight": weight, "sure": sure}
         for name in ("margin", "people"):

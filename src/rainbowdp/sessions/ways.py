@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from rainbowdp.errors import BudgetExceeded, InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.composition import epsilon_below, largest_range
@@ -144,10 +145,13 @@ class Way:
             ]
 
         def fits(unit: Fraction) -> bool:
-            promised = [
-                self.promises(amount, target, shared)[0]
-                for amount, target in zip(amounts(unit), targets, strict=True)
-            ]
+            made: dict[tuple[Fraction, bool], Guarantee] = {}
+            promised = []
+            for amount, target in zip(amounts(unit), targets, strict=True):
+                key = amount, isinstance(target.question, Keys)
+                if key not in made:
+                    made[key] = self.promises(amount, target, shared)[0]
+                promised.append(made[key])
             return keeps(promised, self.added, total)
 
         if not any(units):
@@ -211,6 +215,7 @@ def _short(value: Fraction) -> Fraction:
     return value if len(str(value)) <= _LONGEST else rounded(value, math.floor, _LONGEST)
 
 
+@lru_cache(maxsize=512)
 def _epsilon_within(rho: Fraction) -> Fraction:
     """The largest ε to four digits whose price is at most ρ."""
     found = largest(lambda epsilon: rho_above(DP(epsilon)) <= rho, 2 + 2 * rho)
