@@ -62,7 +62,7 @@ def test_a_total_is_what_dp_accounting_finds(total: rb.DP, many: int, way: Any) 
     parts = [each.guarantee for each in made.mechanisms]
     assert isinstance(made.guarantee, rb.DP)
     assert made.guarantee.epsilon <= total.epsilon
-    if way is EPSILON:
+    if way is EPSILON or (way is COMPOSED and many == 1):
         assert sum(part.epsilon for part in parts) == pytest.approx(total.epsilon)  # type: ignore[attr-defined]
         return
     assert delta_of(parts, total.epsilon) <= total.delta * 1.03 + 1e-12
@@ -194,16 +194,16 @@ def test_counts_keys_and_tests_can_be_planned_too() -> None:
         "count": rb.Target(rb.Count("age", minimum=65), sure="0.95", margin=30),
         "keys": rb.Target(rb.Keys("ill", neighbors="substituted"), sure="0.9", margin=60),
         "test": rb.Target(
-            rb.ProportionTest("0.5", "ill", equals="flu", records=500),
+            rb.ProportionTest("0.5", "ill", equals="flu", records=80),
             sure="0.8",
-            shares={"matching": "0.6"},
+            shares={"matching": "0.7"},
         ),
         "vote": SEVEN,
     }
     made = rb.plan(asked, rb.DP(3, "1e-5"), currency="composed epsilon")
     assert made["count"].noise.half_width(Fraction(95, 100)) <= 30  # type: ignore[attr-defined]
     assert made["keys"].people_for("0.9") <= 60  # type: ignore[attr-defined]
-    assert made["test"].power("0.6") >= 0.8  # type: ignore[attr-defined]
+    assert made["test"].power("0.7") >= 0.8  # type: ignore[attr-defined]
     assert all(made.in_words().values())
 
 
@@ -231,7 +231,7 @@ def test_a_plan_that_does_not_fit_says_by_how_much_and_what_would() -> None:
 
 
 def test_needs_that_leave_nothing_for_the_others() -> None:
-    asked = {**wards(3, sure="0.99", margin=1), "other": YES}
+    asked: dict[str, Any] = {**wards(3, sure="0.99", margin=1), "other": YES}
     with pytest.raises(rb.BudgetExceeded, match="leaves nothing"):
         rb.plan(asked, rb.DP(1))
 
@@ -297,7 +297,8 @@ def test_other_bad_input() -> None:
 
 def test_a_plan_is_one_entry_and_recalled_as_a_whole(tmp_path: Path) -> None:
     book = new_ledger(tmp_path / "budget.db", epsilon=4, delta="1e-5")
-    made = rb.plan({"a": YES, "b": rb.Count("age", minimum=65)}, TOTAL)
+    asked: dict[str, Any] = {"a": YES, "b": rb.Count("age", minimum=65)}
+    made = rb.plan(asked, TOTAL)
     table = {"a": {"matching": 900}, "b": {"matching": 41}}
     first = rb.ask(made, table, ledger=book, name="all", source="visits")
     again = rb.ask(made, table, ledger=book, name="all", source="visits")
@@ -385,9 +386,11 @@ def test_a_file_is_read_once(tmp_path: Path, suffix: str, monkeypatch: pytest.Mo
 def test_a_file_without_a_column_is_refused_before_it_is_paid(tmp_path: Path) -> None:
     book = new_ledger(tmp_path / "budget.db", epsilon=3)
     (tmp_path / "votes.csv").write_text("vote\nred\n")
-    made = rb.plan(
-        {"a": rb.Winner(["red", "green"], "vote"), "b": rb.Count("age", minimum=1)}, rb.DP(2)
-    )
+    asked: dict[str, Any] = {
+        "a": rb.Winner(["red", "green"], "vote"),
+        "b": rb.Count("age", minimum=1),
+    }
+    made = rb.plan(asked, rb.DP(2))
     with pytest.raises(rb.UnreadableTable, match="no column 'age'"):
         rb.ask(made, tmp_path / "votes.csv", ledger=book)
     assert book.balance().entries == 0

@@ -85,11 +85,12 @@ def losses_above(epsilons: Sequence[Fraction], epsilon: Fraction) -> Fraction:
     with precision(_BITS):
         # Coefficient j: the chance that the losses add up to (2j − top) units.
         chances = _chances(Counter(steps), unit)
-        found = ball(Fraction(0))
-        for above in range(top // 2, top + 1):
-            loss = (2 * above - top) * unit
-            if loss > epsilon:
-                found += chances[above] * (1 - ball(epsilon - loss).exp())
+        first = math.floor((epsilon / unit + top) / 2) + 1  # whose losses exceed ε
+        over = ball(epsilon - (2 * first - top) * unit).exp()  # e^(ε − loss)
+        less, found = ball(-2 * unit).exp(), ball(Fraction(0))
+        for above in range(first, top + 1):
+            found += chances[above] * (1 - over)
+            over *= less
         return min(_ONE, dyadic(found.upper()))
 
 

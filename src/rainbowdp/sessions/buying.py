@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from rainbowdp.aliases import Floats, Integers
 from rainbowdp.answering.askable import Askable
 from rainbowdp.answering.best import best
 from rainbowdp.answering.counting import CountMechanism
@@ -161,13 +163,20 @@ def mean_wrong(
     groups = len(question.groups)
     if records is None or not groups or math.comb(records + groups - 1, groups - 1) > _FEW:
         return wrong(family, question, guarantee, records)
-    counts = histograms(question, records)
-    margins = margins_of(question, counts)
+    every: Any = question
+    counts, margins = _all(every, records)
     rows = family.sketch(question, guarantee, counts, margins)
     right = margins == 0
     if isinstance(question, Winner) and question.ties == Ties.ANY_LEADER:
         right = counts == counts.max(axis=1, keepdims=True)
     return float(1 - (rows * right).sum(axis=1).mean())
+
+
+@lru_cache(maxsize=16)
+def _all(question: Any, records: int) -> tuple[Integers, Floats]:
+    """All histograms and their margins; they take a while."""
+    counts = histograms(question, records)
+    return counts, margins_of(question, counts)
 
 
 def _chance(target: Target, mechanism: QuestionMechanism) -> float | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from rainbowdp.errors import BudgetExceeded
-from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.dp import DP, LARGEST_EPSILON
+from rainbowdp.guarantees.gaussian import LARGEST_MU, GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
+from rainbowdp.guarantees.zero_concentrated import LARGEST_RHO, ZeroConcentrated
 from rainbowdp.numeric.quantity import root_below
 
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
@@ -24,7 +25,7 @@ def left_of(balance: Balance) -> Guarantee:
     if amounts[left.names()[0]] <= 0:
         raise BudgetExceeded("Nothing is left in the ledger, so that nothing can be planned.")
     if balance.kind == "gaussian":
-        return GaussianDP(root_below(amounts["mu_squared"], _PLACES))
+        return GaussianDP(min(root_below(amounts["mu_squared"], _PLACES), Fraction(LARGEST_MU)))
     if balance.kind == "zero-concentrated":
-        return ZeroConcentrated(amounts["rho"])
-    return DP(amounts["epsilon"], amounts["delta"])
+        return ZeroConcentrated(min(amounts["rho"], Fraction(LARGEST_RHO)))
+    return DP(min(amounts["epsilon"], Fraction(LARGEST_EPSILON)), amounts["delta"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -387,12 +388,14 @@ class Session:
         """
         return self._asked(self.questions.count, column, **options)
 
-    def proportion_test(self, above: Number, column: str, **options: Any) -> Release:
+    def proportion_test(
+        self, above: Number, column: str, *, records: int, **options: Any
+    ) -> Release:
         """Whether rows match more often than a share, beyond chance.
 
         Parameters
         ----------
-        above, column, **options
+        above, column, records, **options
             As for ``rb.ProportionTest``, and a guarantee and a name as for ``ask``.
 
         Returns
@@ -401,7 +404,8 @@ class Session:
             The answer and its entry.
 
         """
-        return self._asked(self.questions.proportion_test, above, column, **options)
+        make = partial(self.questions.proportion_test, records=records)
+        return self._asked(make, above, column, **options)
 
     def keys(self, column: str, **options: Any) -> Release:
         """Which values there are, when the list itself is private.
