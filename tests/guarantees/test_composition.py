@@ -109,7 +109,7 @@ def test_sums_are_always_enough_and_a_delta_that_is_too_small_never() -> None:
     st.fractions(min_value=Fraction(1, 10), max_value=3, max_denominator=20),
     st.data(),
 )
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=60)
 def test_no_coins_of_a_range_leave_more(
     answers: int, width: Fraction, epsilon: Fraction, data: st.DataObject
 ) -> None:
@@ -127,12 +127,12 @@ def test_no_coins_of_a_range_leave_more(
             assert not ranges_within(width, answers, rb.DP(epsilon, less))
 
 
-@pytest.mark.parametrize(("width", "answers", "epsilon"), [("1", 3, "1.2"), ("0.4", 5, "0.7")])
+@pytest.mark.parametrize(("width", "answers", "epsilon"), [("1", 3, "1.2"), ("0.4", 4, "0.7")])
 def test_the_worst_coins_are_found(width: str, answers: int, epsilon: str) -> None:
     """The claimed δ is that of the worst of many equal coins, and hardly more."""
     whole, total = Fraction(width), Fraction(epsilon)
     with mpmath.workdps(30):
-        steps = [whole * step / 400 for step in range(1, 400)]
+        steps = [whole * step / 100 for step in range(20, 81)]
         worst = max(coins([(number(t), number(t - whole))] * answers, total) for t in steps)
         near = Fraction(str(mpmath.nstr(worst, 20)))
     assert not ranges_within(whole, answers, rb.DP(total, near * Fraction(999, 1000)))

@@ -170,8 +170,6 @@ def test_without_a_total_a_plan_says_which_is_needed(way: Any) -> None:
     smaller = rb.DP(Fraction(made.guarantee.exact_epsilon or 0) * Fraction(99, 100), "1e-6")
     assert not keeps(parts, way.added, smaller)
     assert all(found.chance >= 0.9 for found in made.bought.values())  # type: ignore[operator]
-    best = rb.plan(wards(6, sure="0.9", margin=15))
-    assert best.guarantee.epsilon <= made.guarantee.epsilon  # type: ignore[attr-defined]
 
 
 def test_shares_say_how_many_people_are_needed() -> None:
@@ -223,11 +221,11 @@ def test_groups_can_be_planned() -> None:
 
 def test_a_plan_that_does_not_fit_says_by_how_much_and_what_would() -> None:
     with pytest.raises(rb.BudgetExceeded) as caught:
-        rb.plan(wards(30, sure="0.95", margin=10), TOTAL)
+        rb.plan(wards(30, sure="0.95", margin=10), TOTAL, currency="composed ranges")
     said = str(caught.value)
     assert re.match(r"This plan needs \(3\.\d+, 1e-06\)-DP at least, by composed ranges, but", said)
     assert "It fits with every margin 1.25 times as large" in said
-    rb.plan(wards(30, sure="0.95", margin=13), TOTAL)
+    rb.plan(wards(30, sure="0.95", margin=13), TOTAL, currency="composed ranges")
 
 
 def test_needs_that_leave_nothing_for_the_others() -> None:
@@ -238,11 +236,11 @@ def test_needs_that_leave_nothing_for_the_others() -> None:
 
 def test_a_target_that_no_guarantee_reaches() -> None:
     keys = rb.Target(rb.Keys("ill"), sure="0.9", margin=1)  # one person alone
-    test = rb.ProportionTest("0.5", "ill", equals="flu", records=50)
+    test = rb.ProportionTest("0.5", "ill", equals="flu", records=20)
     at_the_limit = rb.Target(test, sure="0.9", shares={"matching": "0.5"})
-    for wanted in (keys, at_the_limit):
+    for wanted, way in ((keys, "epsilon and delta"), (at_the_limit, "epsilon")):
         with pytest.raises(rb.InvalidGuarantee, match="No guarantee makes it 90 % sure"):
-            rb.plan({"it": wanted}, rb.DP(3, "1e-6"))
+            rb.plan({"it": wanted}, rb.DP(3, "1e-6"), currency=way)
 
 
 @pytest.mark.parametrize(

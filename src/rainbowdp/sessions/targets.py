@@ -160,7 +160,19 @@ class Target:
         return exact(self.weight, "weight", InvalidQuestion)
 
     def counts(self, people: int) -> dict[str, int]:
-        """What so many people would be counted as, by the expected shares."""
+        """What so many people would be counted as, by the expected shares.
+
+        Parameters
+        ----------
+        people
+            How many there are.
+
+        Returns
+        -------
+        dict of str to int
+            The counts by answer or bin.
+
+        """
         assert self.shares is not None
         return {
             name: int(people * exact(share, "a share", InvalidQuestion))
