@@ -119,7 +119,8 @@ def test_at_random_moments(table: Path, ledger: Path, times: int) -> None:
 def test_a_planted_silent_payment_is_found(ledger: Path) -> None:
     with sqlite3.connect(ledger) as connection:
         connection.execute(
-            "INSERT INTO rainbow_records VALUES (7, '', 'payment', NULL, NULL, '{\"entry\": 1}', '')"
+            "INSERT INTO rainbow_records "
+            "VALUES (7, '', 'payment', NULL, NULL, '{\"entry\": 1}', '')"
         )
     silent = Ended(130, "rainbow: Interrupted; nothing was spent.\n", "")
     with pytest.raises(AssertionError):
