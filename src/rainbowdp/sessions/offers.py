@@ -136,22 +136,19 @@ def _bought(wish: _Wish, promise: Guarantee) -> Bought:
 def ranked(offers: Sequence[Offer], targets: Sequence[Target]) -> tuple[Offer, ...]:
     """The offers, the best first, measured by the mechanisms that it will have.
 
-    An offer is as good as the mean, over the questions that do not have what they need anyway, of
-    how many times its loss is the least that any offer has. Margin tables take long to make, so
-    they are made only for the best of the offers in ε, the first listed of those that are alike,
-    and only where that could be the best of all.
+    An offer is as good as the mean, over the questions that do not have what they need anyway, each
+    with its weight, of how many times its loss is the least that any offer has. Margin tables take
+    long to make, so they are made only for the best of the offers in ε, the first listed of those
+    that are alike, and only where that could be the best of all.
     """
     if len(offers) == 1:
         return tuple(offers)
+    parts = [0.0 if target.demanding else float(target.part) for target in targets]
     least = [min(column) for column in zip(*(each.losses for each in offers), strict=True)]
 
     def score(offer: Offer) -> float:
-        ratios = [
-            each / low
-            for each, low, target in zip(offer.losses, least, targets, strict=True)
-            if not target.demanding
-        ]
-        return math.fsum(ratios) / len(ratios)
+        pairs = zip(offer.losses, least, parts, strict=True)
+        return math.fsum(part * each / low for each, low, part in pairs) / sum(parts)
 
     found = [each if each.way in _WITHIN_DP else _settled(each, targets) for each in offers]
     rival = min((score(each) for each in found if not each.estimated), default=math.inf)
