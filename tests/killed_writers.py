@@ -119,4 +119,4 @@ def _fork(work: Callable[[], None]) -> int:
 
 
 if __name__ == "__main__":
-    print(killed(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    sys.stdout.write(f"{killed(sys.argv[1], sys.argv[2], int(sys.argv[3]))}\n")
