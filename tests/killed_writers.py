@@ -116,3 +116,7 @@ def _fork(work: Callable[[], None]) -> int:
     except BaseException:
         sys.excepthook(*sys.exc_info())
         os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{killed(sys.argv[1], sys.argv[2], int(sys.argv[3]))}\n")
