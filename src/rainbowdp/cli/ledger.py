@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from rainbowdp.cli.output import AsJson, Group, print_facts, print_json
+from rainbowdp.cli.telling import moment
 from rainbowdp.errors import LedgerError
 
 ledgers = typer.Typer(
@@ -148,7 +146,7 @@ def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     for limit in found.limits:
         facts[f"limit of {limit.analyst}"] = f"{limit.total}, spent {limit.spent}"
     if found.closed is not None:
-        facts["closed"] = _moment(found.closed)
+        facts["closed"] = moment(found.closed)
     print_facts(facts)
 
 
@@ -348,55 +346,33 @@ def _added(record: Any, as_json: bool) -> None:
 @ledgers.command()
 def history(
     place: Place = DEFAULT,
-    last: Annotated[int | None, typer.Option(min=0, help="Only so many, the latest.")] = None,
+    last: Annotated[int | None, typer.Option(min=0, help="Only the latest so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List every question that was paid for, with its answer. Looking costs nothing.
+    """Tell what happened: who asked what, the answer, what it cost and what was left. It is free.
 
-    Example: `rainbow ledger history budget.db --last 20 --json`
+    Example: `rainbow ledger history budget.db --last 20`
     """
+    from rainbowdp.cli.telling import told
     from rainbowdp.ledger import Ledger
 
     book = Ledger.open(place)
-    entries = book.history(last)
     if as_json:
-        print_json([entry.as_dict() for entry in entries])
+        print_json([event.as_dict() for event in book.events(last) if event.entry is not None])
         return
-    if not entries:
+    found = book.balance()
+    sources = [_named(source) for source in found.sources]
+    about = {"title": found.title, "purpose": found.purpose, "contact": found.contact}
+    facts = _purpose(book) | {name: text for name, text in about.items() if text is not None}
+    if len(sources) > 1:
+        facts |= {f"source {number}": name for number, name in enumerate(sources, 1)}
+    elif sources:
+        facts["source"] = sources[0]
+    print_facts(facts)
+    if not found.entries:
         typer.echo("Nothing has been asked yet.")
-        return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    sources = list(dict.fromkeys(entry.source for entry in entries))
-    numbered = {f"source {number}": _named(source) for number, source in enumerate(sources, 1)}
-    print_facts({**_purpose(book), **numbered})
-    table = Table("no.", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("time (UTC)", no_wrap=True)
-    for heading in ("name", "source", "question", "cost", "answer"):
-        table.add_column(heading, overflow="fold")
-    for entry in entries:
-        question = entry.question
-        what = " ".join(
-            str(part) for part in (question.get("kind"), "of", question.get("column")) if part
-        )
-        if question.get("by") is not None:
-            what += f" by {question['by']['column']}"
-        if question.get("where") is not None:
-            what += f" where {question['where']}"
-        answer = _answer(entry)
-        name, number = entry.name or "", str(entry.number)
-        source = str(sources.index(entry.source) + 1)
-        when = _moment(entry.time)
-        cells = (number, when, name, source, what, str(entry.cost), answer)
-        table.add_row(*map(escape, cells))
-    Console().print(table)
-
-
-def _moment(time: str) -> str:
-    return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M")
+    for event in book.events(last):
+        typer.echo("\n" + told(event, found.sources))
 
 
 def _purpose(book: Any) -> dict[str, str]:
@@ -407,16 +383,6 @@ def _purpose(book: Any) -> dict[str, str]:
         "unit": str(book.unit),
         "neighbors": book.neighbors,
     }
-
-
-def _answer(entry: Any) -> str:
-    """The answer, or how often each was given where there are groups."""
-    if entry.answer is None:
-        return "(lost in a crash)"
-    if entry.question.get("by") is None:
-        return str(entry.answer)
-    found = Counter(json.loads(entry.answer).values())
-    return ", ".join(f"{answer} in {groups}" for answer, groups in found.most_common())
 
 
 def _named(source: str | None) -> str:

@@ -21,7 +21,7 @@ from rainbowdp.ledger.schema import RECORDS, damaged
 
 Reading: TypeAlias = Callable[[], AbstractContextManager[Book]]
 
-_PIECE = 2000  # records
+PIECE = 2000  # records
 
 
 def whole_chain(reading: Reading) -> Iterator[list[tuple[Record, Record | None]]]:
@@ -37,10 +37,10 @@ def whole_chain(reading: Reading) -> Iterator[list[tuple[Record, Record | None]]
     with reading() as book:
         goal, where = book.balance, book.where
     balance: Balance | None = None
-    for first in range(1, goal.head.number + 1, _PIECE):
+    for first in range(1, goal.head.number + 1, PIECE):
         with reading() as book:
-            piece = book.some(first, min(first + _PIECE - 1, goal.head.number))
-            found = _answered(book, piece)
+            piece = book.some(first, min(first + PIECE - 1, goal.head.number))
+            found = answered_in(book, piece)
         try:
             for record in piece:
                 balance = after(balance, record)
@@ -57,9 +57,9 @@ def last_entries(reading: Reading, count: int) -> tuple[Entry, ...]:
         end, balance = book.balance.head.number, book.balance
     entries: list[Entry] = []
     while end > 0 and len(entries) < count:
-        first = max(1, end - _PIECE + 1)
+        first = max(1, end - PIECE + 1)
         with reading() as book:
-            found = _answered(book, book.some(first, end))
+            found = answered_in(book, book.some(first, end))
         entries = entries_in(found, balance) + entries
         end = first - 1
     return tuple(entries[-count:]) if count else ()
@@ -72,7 +72,7 @@ def entries_in(found: list[tuple[Record, Record | None]], balance: Balance) -> l
     ]
 
 
-def _answered(book: Book, piece: list[Record]) -> list[tuple[Record, Record | None]]:
+def answered_in(book: Book, piece: list[Record]) -> list[tuple[Record, Record | None]]:
     """Each record with its answer, which may be anywhere after it."""
     answers = {record.subject: record for record in piece if record.kind == "answer"}
     within = RECORDS.c.subject.between(piece[0].number, piece[-1].number)
