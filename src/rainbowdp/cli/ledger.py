@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rainbowdp.cli.output import AsJson, Group, print_facts, print_json
+from rainbowdp.cli.reporting import export, report
 from rainbowdp.cli.telling import moment
 from rainbowdp.errors import LedgerError
 
@@ -17,7 +18,11 @@ ledgers = typer.Typer(
     help="The durable record of what privacy has been spent.",
 )
 
+if TYPE_CHECKING:
+    from rainbowdp.ledger import Balance, Ledger, Record
+
 DEFAULT = "budget.db"
+_LOOKED_AT = 2000  # entries, for a name that asks
 Place = Annotated[
     str, typer.Argument(help="A file (SQLite), or postgresql://user@host/database for a team.")
 ]
@@ -135,7 +140,7 @@ def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         return
     answers = "answer" if found.entries == 1 else "answers"
     facts = {
-        **_purpose(book),
+        **_purpose(book, found),
         "total": str(found.total),
         "spent": f"{found.spent}, in {found.entries} {answers}",
         "left": str(found.left),
@@ -229,7 +234,8 @@ def note(
     """
     from rainbowdp.ledger import Ledger
 
-    _added(Ledger.open(place, by=by).note(text, about=entry), as_json)
+    book = Ledger.open(place, by=by)
+    _added(book, book.note(text, about=entry), as_json)
 
 
 @ledgers.command()
@@ -253,7 +259,7 @@ def extend(
 
     amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
     book = Ledger.open(place, by=by)
-    _added(book.extend(**amount, signed_by=signed_by, reason=reason), as_json)
+    _added(book, book.extend(**amount, signed_by=signed_by, reason=reason), as_json)
 
 
 @ledgers.command()
@@ -277,7 +283,7 @@ def renew(
 
     amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
     book = Ledger.open(place, by=by)
-    _added(book.renew(**amount, signed_by=signed_by, reason=reason), as_json)
+    _added(book, book.renew(**amount, signed_by=signed_by, reason=reason), as_json)
 
 
 @ledgers.command()
@@ -299,7 +305,10 @@ def limit(
     from rainbowdp.ledger import Ledger
 
     amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
-    _added(Ledger.open(place, by=by).limit(analyst, **amount, signed_by=signed_by), as_json)
+    book = Ledger.open(place, by=by)
+    _added(book, book.limit(analyst, **amount, signed_by=signed_by), as_json)
+    if not as_json:
+        _warn_of_a_stranger(book, analyst)
 
 
 @ledgers.command()
@@ -316,7 +325,8 @@ def close(
     """
     from rainbowdp.ledger import Ledger
 
-    _added(Ledger.open(place, by=by).close(signed_by=signed_by, reason=reason), as_json)
+    book = Ledger.open(place, by=by)
+    _added(book, book.close(signed_by=signed_by, reason=reason), as_json)
 
 
 @ledgers.command()
@@ -332,15 +342,38 @@ def link(
     """
     from rainbowdp.ledger import Ledger
 
-    _added(Ledger.open(place, by=by).link(Ledger.open(predecessor)), as_json)
+    book = Ledger.open(place, by=by)
+    _added(book, book.link(Ledger.open(predecessor)), as_json)
 
 
-def _added(record: Any, as_json: bool) -> None:
-    """Says what was added to the chain."""
+def _added(book: Ledger, record: Record, as_json: bool) -> None:
+    """Says what was added to the chain, and what it comes to."""
     if as_json:
         print_json(record.as_dict())
-    else:
-        typer.echo(f"{record.kind} added as record {record.number}, head {record.head.short}")
+        return
+    from rainbowdp.ledger import Event
+
+    now = book.balance()
+    event = Event.latest(record, now)
+    typer.echo(event.in_words())
+    facts = {"by": event.who}
+    if event.reason is not None:
+        facts["reason"] = event.reason
+    if record.kind in ("extension", "renewal", "closing"):
+        facts |= {"total": str(now.total), "spent": str(now.spent), "left": str(now.left)}
+    print_facts({**facts, "head": record.head.short})
+
+
+def _warn_of_a_stranger(book: Ledger, analyst: str) -> None:
+    """Says so where nobody asks by the name that is limited: it may be misspelled."""
+    latest = book.history(last=_LOOKED_AT)
+    if not any(analyst in (entry.by, entry.role) for entry in latest):
+        asked = ", ".join(sorted({str(entry.by) for entry in latest})) or "nobody"
+        typer.echo(
+            f"Note: {analyst} has not asked anything yet (who has: {asked}). The limit holds for "
+            "exactly this name.",
+            err=True,
+        )
 
 
 @ledgers.command()
@@ -362,8 +395,7 @@ def history(
         return
     found = book.balance()
     sources = [_named(source) for source in found.sources]
-    about = {"title": found.title, "purpose": found.purpose, "contact": found.contact}
-    facts = _purpose(book) | {name: text for name, text in about.items() if text is not None}
+    facts = _purpose(book, found)
     if len(sources) > 1:
         facts |= {f"source {number}": name for number, name in enumerate(sources, 1)}
     elif sources:
@@ -375,10 +407,12 @@ def history(
         typer.echo("\n" + told(event, found.sources))
 
 
-def _purpose(book: Any) -> dict[str, str]:
+def _purpose(book: Ledger, found: Balance) -> dict[str, str]:
     """Which ledger it is, and what it is for."""
+    said = {"title": found.title, "purpose": found.purpose, "contact": found.contact}
     return {
         "ledger": book.where,
+        **{name: text for name, text in said.items() if text is not None},
         "dataset": book.dataset,
         "unit": str(book.unit),
         "neighbors": book.neighbors,
@@ -387,3 +421,7 @@ def _purpose(book: Any) -> dict[str, str]:
 
 def _named(source: str | None) -> str:
     return "data without a declared source" if source is None else source
+
+
+ledgers.command()(report)
+ledgers.command()(export)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rainbowdp.ledger import Entry, Event
+    from rainbowdp.ledger import Event
 
 _NARROWEST, _WIDEST = 40, 100
 _MARGIN = 6  # columns for the number of an entry
-_MOST_ANSWERS = 5  # that are listed where there are groups
 _LONGEST = 400  # characters of an answer or of words that somebody else chose
 _FIXED = "\N{NO-BREAK SPACE}"  # stays in its line, and is printed as a plain space
 
@@ -37,22 +34,6 @@ def moment(time: str) -> str:
     return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def answer_of(entry: Entry) -> str:
-    """The answer, or how often each was given where there are groups."""
-    if entry.answer is None:
-        return "(none: lost in a crash, or not drawn yet)"
-    if entry.question.get("by") is None:
-        return entry.answer
-    try:
-        groups = Counter(map(str, json.loads(entry.answer).values()))
-    except (ValueError, AttributeError):
-        return entry.answer
-    most = groups.most_common(_MOST_ANSWERS)
-    said = [f"{answer} in {count:,} group{'' if count == 1 else 's'}" for answer, count in most]
-    rest = sum(groups.values()) - sum(count for _, count in most)
-    return ", ".join([*said, *([f"others in {rest:,}"] if rest else [])])
-
-
 def _heading(event: Event, sources: Sequence[str | None]) -> str:
     parts = [moment(event.record.time).replace(" ", _FIXED), f"by {_shown(event.who)}"]
     entry = event.entry
@@ -68,7 +49,7 @@ def _facts(event: Event) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     left = _fixed(event.left_in_symbols)
     if event.entry is not None:
-        found.append(("answer", answer_of(event.entry)))
+        found.append(("answer", event.answer_in_words))
         cost = event.entry.cost.in_symbols(with_delta=event.total.parts[-1] > 0)
         found.append(("cost", f"{_fixed(cost)}; left: {left}"))
     elif event.record.kind == "extension":

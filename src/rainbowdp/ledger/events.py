@@ -6,6 +6,8 @@ with its answer and the notes about it, an extension, a limit. Each says what wa
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +20,8 @@ from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.entry import Entry, entry_of
 from rainbowdp.ledger.scan import PIECE, Reading, answered_in, whole_chain
 from rainbowdp.ledger.schema import RECORDS, read_record
-from rainbowdp.questions.words import in_words
+
+_MOST_ANSWERS = 5  # that are listed where there are groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,11 @@ class Event:
     total: Cost
     left: Cost
 
+    @classmethod
+    def latest(cls, record: Record, balance: Balance) -> Event:
+        """What was just added, which is no payment."""
+        return cls(record, None, (), balance.kind, balance.total, balance.left)
+
     @property
     def who(self) -> str:
         """Who did it, and who signed it where that is somebody else."""
@@ -61,10 +69,28 @@ class Event:
         reason: str | None = self.record.content.get("reason")
         return reason
 
+    @property
+    def answer_in_words(self) -> str:
+        """The answer of an entry, or how often each was given where there are groups."""
+        answer = None if self.entry is None else self.entry.answer
+        if self.entry is None or answer is None:
+            return "(no answer: lost in a crash, or not drawn yet)"
+        try:
+            grouped = self.entry.question.get("by") is not None
+            groups = Counter(map(str, json.loads(answer).values())) if grouped else None
+        except (ValueError, AttributeError):
+            groups = None
+        if groups is None:
+            return answer
+        most = groups.most_common(_MOST_ANSWERS)
+        said = [f"{what} in {count:,} group{'' if count == 1 else 's'}" for what, count in most]
+        rest = groups.total() - sum(count for _, count in most)
+        return ", ".join([*said, *([f"others in {rest:,}"] if rest else [])])
+
     def in_words(self) -> str:
         """The question that was asked, or what else was done, in a sentence."""
         if self.entry is not None:
-            return words_of(self.entry)
+            return self.entry.in_words
         said = self.record.content
         return _SAID[self.record.kind](self, said)
 
@@ -88,11 +114,6 @@ class Event:
         if self.entry is not None:
             return {**self.entry.as_dict(), **about, "notes": notes}
         return {**self.record.as_dict(), **about}
-
-
-def words_of(entry: Entry) -> str:
-    """The question of an entry, in the words that were recorded or in ours."""
-    return in_words(entry.question) if entry.words is None else entry.words
 
 
 def events(reading: Reading, last: int | None = None) -> Iterator[Event]:
@@ -209,7 +230,8 @@ def _linked(event: Event, said: dict[str, Any]) -> str:
 
 
 def _noted(event: Event, said: dict[str, Any]) -> str:
-    return f"Noted: {said['text']}"
+    about = "" if said["entry"] is None else f" about entry {said['entry']}"
+    return f"Noted{about}: {said['text']}"
 
 
 _SAID = {

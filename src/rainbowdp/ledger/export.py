@@ -1,7 +1,7 @@
 """A ledger as CSV, for a spreadsheet, and as JSON, for anybody who wants to check it.
 
-The JSON has the whole chain. Its seals can be made again with nothing but Python's standard library:
-``docs/how-to/officer.md`` has the twenty lines, and ``SEALS`` says it in a sentence.
+The JSON has the whole chain. Its seals can be made again with nothing but Python's standard
+library: ``docs/how-to/officer.md`` has the twenty lines, and ``SEALS`` says it in a sentence.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def as_json(ledger: Ledger) -> Iterator[str]:
 def decimal_text(value: Fraction) -> str:
     """A number for a spreadsheet: exact where thirty digits are enough, else the nearest of 17.
 
-    >>> decimal_text(Fraction(69, 10)), decimal_text(Fraction(1, 10**7)), decimal_text(Fraction(1, 3))
-    ('6.9', '0.0000001', '0.33333333333333333')
+    >>> [decimal_text(Fraction(*value)) for value in ((69, 10), (1, 10**7), (1, 3))]
+    ['6.9', '0.0000001', '0.33333333333333333']
     """
     numbers = Decimal(value.numerator), Decimal(value.denominator)
     exact = Context(prec=_EXACT).divide(*numbers)
