@@ -234,7 +234,6 @@ def _ask(
         )
     must_be_open()
     book = None if ledger is None else watched(Ledger.open(ledger))
-    place = None if book is None else book.where
     payment = None if book is None else Payment.of(book.where, book, promise, question, name)
     try:
         with progress_bar("Reading the table") as progress:
@@ -243,7 +242,7 @@ def _ask(
             )
         if book is None:
             check()
-        show(mechanism, release, None if book is None else book.balance(), place, as_json)
+        show(mechanism, release, book, as_json)
         let_go()
     except (Exception, KeyboardInterrupt) as error:
         stopped = stopping(error)

@@ -195,26 +195,25 @@ def after(balance: Balance | None, record: Record) -> Balance:
         return _created(content, record.head)
     if balance is None:
         raise ValueError("not created yet")
-    cost = KINDS[balance.kind]
+    cost, head = KINDS[balance.kind], record.head
     if record.kind == "payment":
-        moved = _paid(balance, cost.restore(content["cost"]), content)
-    elif record.kind == "answer":
-        moved = replace(balance, answers=balance.answers + 1)
-    elif record.kind in ("extension", "renewal"):
-        moved = replace(balance, total=balance.total + cost.restore(content["added"]))
-    elif record.kind == "limit":
+        return replace(balance, head=head, **_paid(balance, cost.restore(content["cost"]), content))
+    if record.kind == "answer":
+        return replace(balance, head=head, answers=balance.answers + 1)
+    if record.kind in ("extension", "renewal"):
+        total: Cost = balance.total + cost.restore(content["added"])
+        return replace(balance, head=head, total=total)
+    if record.kind == "limit":
         analyst, most = content["analyst"], content["total"]
         others = tuple(limit for limit in balance.limits if limit.analyst != analyst)
         nothing = balance.total - balance.total
         new = () if most is None else (Limit(analyst, cost.restore(most), nothing),)
-        moved = replace(balance, limits=others + new)
-    elif record.kind == "closing":
-        moved = replace(balance, closed=record.time)
-    elif record.kind in ("note", "link"):
-        moved = balance
-    else:
-        raise ValueError(f"no kind {record.kind!r}")
-    return replace(moved, head=record.head)
+        return replace(balance, head=head, limits=others + new)
+    if record.kind == "closing":
+        return replace(balance, head=head, closed=record.time)
+    if record.kind in ("note", "link"):
+        return replace(balance, head=head)
+    raise ValueError(f"no kind {record.kind!r}")
 
 
 def _created(content: Mapping[str, Any], head: Head) -> Balance:
@@ -241,7 +240,8 @@ def _created(content: Mapping[str, Any], head: Head) -> Balance:
     )
 
 
-def _paid(balance: Balance, cost: Cost, content: Mapping[str, Any]) -> Balance:
+def _paid(balance: Balance, cost: Cost, content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a payment changes."""
     source, others, sources = content["source"], balance.other_sources, balance.sources
     if source not in sources:
         if len(sources) < _MOST_SOURCES:
@@ -253,11 +253,10 @@ def _paid(balance: Balance, cost: Cost, content: Mapping[str, Any]) -> Balance:
         replace(limit, spent=limit.spent + cost) if limit in limited else limit
         for limit in balance.limits
     )
-    return replace(
-        balance,
-        spent=balance.spent + cost,
-        entries=balance.entries + 1,
-        sources=sources,
-        other_sources=others,
-        limits=limits,
-    )
+    return {
+        "spent": balance.spent + cost,
+        "entries": balance.entries + 1,
+        "sources": sources,
+        "other_sources": others,
+        "limits": limits,
+    }

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, insert, select, update
 
 from rainbowdp.ledger.balance import Balance, after
 from rainbowdp.ledger.chain import Draft, Head, Record, sealed
@@ -26,6 +26,9 @@ from rainbowdp.ledger.schema import (
     record_row,
 )
 from rainbowdp.ledger.software import SOFTWARE
+
+_BEFORE = RECORDS.alias("before")
+_MOST_AT_ONCE = 500  # numbers in one query
 
 
 @dataclass(slots=True)
@@ -54,12 +57,6 @@ class Book:
             raise damaged(where)
         return book
 
-    def record(self, number: int) -> Record:
-        """The record of this number, whole and sealed together with the one before it."""
-        near = RECORDS.c.number.in_([number - 1, number])
-        rows = self.connection.execute(select(RECORDS).where(near).order_by(RECORDS.c.number))
-        return self._checked([read_record(row) for row in rows.mappings()], number)
-
     def has(self, head: Head) -> bool:
         """Whether this head is in the past of the ledger; full seals are looked up, not folded."""
         query = select(RECORDS.c.seal).where(RECORDS.c.number == head.number)
@@ -72,14 +69,38 @@ class Book:
         number = self.connection.execute(query).scalar()
         return None if number is None else self.entry(number)
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> Entry | None:
         """The entry whose payment is the record of this number, with its answer."""
-        query = select(RECORDS.c.number).where(
-            RECORDS.c.subject == number, RECORDS.c.kind == "answer"
-        )
-        answer = self.connection.execute(query).scalar()
-        answered = None if answer is None else self.record(answer)
-        return entry_of(self.balance, self.record(number), answered)
+        return self.entries([number]).get(number)
+
+    def entries(self, numbers: Sequence[int]) -> dict[int, Entry]:
+        """The entries whose payments are the records of these numbers, with their answers."""
+        found: dict[int, Entry] = {}
+        for start in range(0, len(numbers), _MOST_AT_ONCE):
+            some = numbers[start : start + _MOST_AT_ONCE]
+            paid = self._where(RECORDS.c.number.in_(some), RECORDS.c.kind == "payment")
+            answers = self.answers(RECORDS.c.subject.in_(some))
+            for record in paid:
+                answer = answers.get(record.number)
+                found[record.number] = entry_of(self.balance, record, answer)
+        return found
+
+    def answers(self, *conditions: ColumnElement[bool]) -> dict[int | None, Record]:
+        """Answers by the number of the record that paid for them."""
+        found = self._where(RECORDS.c.kind == "answer", *conditions)
+        return {record.subject: record for record in found}
+
+    def _where(self, *conditions: ColumnElement[bool]) -> list[Record]:
+        """Records, each whole and sealed together with the one before it."""
+        joined = RECORDS.outerjoin(_BEFORE, _BEFORE.c.number == RECORDS.c.number - 1)
+        query = select(RECORDS, _BEFORE.c.seal.label("before")).select_from(joined)
+        found = []
+        for row in self.connection.execute(query.where(*conditions)).mappings():
+            record = read_record(row)
+            if (row["before"] is None) != (record.number == 1) or not record.follows(row["before"]):
+                raise damaged(self.where)
+            found.append(record)
+        return found
 
     def payment_of(self, entry: int) -> int | None:
         """The number of the record that paid for an entry; entries are numbered in their order."""

@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from rainbowdp.errors import BudgetExceeded, LedgerError
@@ -68,6 +69,7 @@ class Cost:
         return tuple(getattr(self, name) for name in self.names())
 
     @classmethod
+    @cache
     def names(cls) -> tuple[str, ...]:
         """The names of the parts."""
         return tuple(field.name for field in fields(cls))
@@ -80,7 +82,7 @@ class Cost:
     @classmethod
     def restore(cls, described: Mapping[str, str]) -> Self:
         """The cost that ``as_dict`` described."""
-        return cls(*(Fraction(described[name]) for name in cls.names()))
+        return cls(*(_fraction(described[name]) for name in cls.names()))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
@@ -258,6 +260,11 @@ def _asked_in(name: str, guarantee: Guarantee | None) -> str:
     if name in ("rho", "mu") and isinstance(guarantee, DP):
         return "epsilon"
     return "mu" if name == "rho" and isinstance(guarantee, GaussianDP) else name
+
+
+@lru_cache(maxsize=1024)  # a million entries have few prices
+def _fraction(text: str) -> Fraction:
+    return Fraction(text)
 
 
 def _log(guarantee: DP) -> arb:

@@ -15,10 +15,11 @@ from typing import Any
 from sqlalchemy import select
 
 from rainbowdp.ledger.balance import Balance, after
+from rainbowdp.ledger.book import Book
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.entry import Entry, entry_of
-from rainbowdp.ledger.scan import PIECE, Reading, answered_in, whole_chain
+from rainbowdp.ledger.scan import PIECE, Reading, later_answers, whole_chain
 from rainbowdp.ledger.schema import RECORDS, read_record
 
 _MOST_ANSWERS = 5  # that are listed where there are groups
@@ -127,10 +128,13 @@ def _all(reading: Reading) -> Iterator[Event]:
     for piece in whole_chain(reading):
         if notes is None:
             notes = _notes(reading)
-        for record, answer in piece:
+        with reading() as book:
+            answers = _answers(book, piece)
+        for record in piece:
             balance = after(balance, record)
             if _is_own(record):
                 about = tuple(notes.get(record.number, ()))
+                answer = answers.get(record.number)
                 yield _event(record, answer, about, balance, balance.total, balance.left)
 
 
@@ -139,27 +143,29 @@ def _latest(reading: Reading, count: int) -> Iterator[Event]:
     with reading() as book:
         balance = book.balance
     first, found, end = balance.head.number + 1, 0, balance.head.number
-    pairs: list[tuple[Record, Record | None]] = []
+    records: list[Record] = []
+    answers: dict[int | None, Record] = {}
     while end > 0 and found < count:
         start = max(1, end - PIECE + 1)
         with reading() as book:
-            piece = answered_in(book, book.some(start, end))
-        for record, _ in reversed(piece):
+            piece = book.some(start, end)
+            answers |= _answers(book, piece)
+        for record in reversed(piece):
             if record.kind == "payment" and found < count:
                 found, first = found + 1, record.number
-        pairs, end = piece + pairs, start - 1
+        records, end = piece + records, start - 1
     if found < count:
         first = 1
-    pairs = [pair for pair in pairs if pair[0].number >= first]
+    records = [record for record in records if record.number >= first]
     notes: dict[int | None, list[Record]] = {}
-    for record, _ in pairs:
+    for record in records:
         if record.kind == "note":
             notes.setdefault(record.subject, []).append(record)
     total, left = balance.total, balance.left
     made: list[Event] = []
-    for record, answer in reversed(pairs):
+    for record in reversed(records):
         if _is_own(record):
-            about = tuple(notes.get(record.number, ()))
+            about, answer = tuple(notes.get(record.number, ())), answers.get(record.number)
             made.append(_event(record, answer, about, balance, total, left))
         cost = KINDS[balance.kind]
         if record.kind == "payment":
@@ -180,6 +186,12 @@ def _event(
 ) -> Event:
     entry = entry_of(balance, record, answer) if record.kind == "payment" else None
     return Event(record, entry, notes, balance.kind, total, left)
+
+
+def _answers(book: Book, piece: list[Record]) -> dict[int | None, Record]:
+    """The answers to a piece's payments, in the piece or after it."""
+    within = {record.subject: record for record in piece if record.kind == "answer"}
+    return later_answers(book, piece) | within
 
 
 def _is_own(record: Record) -> bool:

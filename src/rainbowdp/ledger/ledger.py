@@ -21,7 +21,7 @@ from rainbowdp.ledger.entry import Charge, Entry, check_label, check_name, entry
 from rainbowdp.ledger.events import Event, events
 from rainbowdp.ledger.migrations import check_version, migrate
 from rainbowdp.ledger.officer import Officer
-from rainbowdp.ledger.scan import entries_in, last_entries, whole_chain
+from rainbowdp.ledger.scan import all_entries, last_entries, whole_chain
 from rainbowdp.ledger.software import SOFTWARE, user
 from rainbowdp.ledger.store import TIMEOUT, Store
 from rainbowdp.ledger.trouble import NOTHING_SPENT
@@ -383,7 +383,7 @@ class Ledger(Officer):
             wanted.setdefault(head.number, []).append(head)
         last: Record | None = None
         for piece in whole_chain(self._reading):
-            for record, _ in piece:
+            for record in piece:
                 last = record
                 for head in wanted.pop(record.number, ()):
                     if not head.names(record):
@@ -420,9 +420,7 @@ class Ledger(Officer):
             Each is whole; an error at the end says that they do not come to what is spent.
 
         """
-        balance = self.balance()
-        for piece in whole_chain(self._reading):
-            yield from entries_in(piece, balance)
+        yield from all_entries(self._reading)
 
     def records(self) -> Iterator[Record]:
         """Go through the whole chain: payments and answers, notes, extensions and all else.
@@ -434,8 +432,7 @@ class Ledger(Officer):
 
         """
         for piece in whole_chain(self._reading):
-            for record, _ in piece:
-                yield record
+            yield from piece
 
     def events(self, last: int | None = None) -> Iterator[Event]:
         """Go through what happened: entries with their notes, and what else changed the budget.
@@ -659,7 +656,11 @@ class Ledger(Officer):
         if not drawn:
             return ()
         with self._writing(_not_recorded([entry for entry, _ in drawn])) as book:
-            before = [self._unanswered(book, entry, answer) for entry, answer in drawn]
+            known = book.entries([entry.paid.number for entry, _ in drawn])
+            before = [
+                self._unanswered(known.get(entry.paid.number), entry, answer)
+                for entry, answer in drawn
+            ]
             new = [
                 Draft("answer", {"answer": answer}, subject=entry.paid.number)
                 for entry, (_, answer) in zip(before, drawn, strict=True)
@@ -671,9 +672,8 @@ class Ledger(Officer):
                 for entry, (_, answer) in zip(before, drawn, strict=True)
             )
 
-    def _unanswered(self, book: Book, entry: Entry, answer: str) -> Entry:
+    def _unanswered(self, found: Entry | None, entry: Entry, answer: str) -> Entry:
         """The entry as it is in the ledger: this one, and without another answer."""
-        found = book.entry(entry.paid.number) if book.has(entry.paid) else None
         if found is None or _payment_of(found) != _payment_of(entry):
             raise LedgerError(
                 f"Entry {entry.number} was not paid for in {self.where}. Record an answer in "

@@ -33,7 +33,7 @@ from rainbowdp.ledger.store import Store
 from rainbowdp.ledger.trouble import sentence
 from rainbowdp.questions.units import Unit
 
-_OLD = (1, 2, 3)
+OLD = (1, 2, 3)
 _UNCHANGED = "Nothing was changed."
 
 
@@ -42,7 +42,7 @@ def check_version(connection: Connection, where: str) -> None:
     found, software = _version(connection, where)
     if found == VERSION:
         return
-    if found in _OLD:
+    if found in OLD:
         raise LedgerError(
             f"{where} is a ledger of version {found}, and this release of rainbowdp reads version "
             f"{VERSION}. Bring it up to that with: rainbow ledger migrate"
@@ -66,7 +66,7 @@ def migrate(
         version, _ = _version(connection, store.where)
         if version == VERSION:
             raise LedgerError(f"{store.where} is of version {VERSION} already. Open it as it is.")
-        if version not in _OLD:
+        if version not in OLD:
             check_version(connection, store.where)
         budget, entries = _read(connection, store.where)
         if version == 1:
@@ -94,7 +94,9 @@ def _version(connection: Connection, where: str) -> tuple[int, str]:
         return row.version, row.software
     if tables.has_table("rainbow_budget"):
         found = connection.execute(text("SELECT version FROM rainbow_budget")).scalar()
-        return (0 if found is None else int(found)), "an early release of rainbowdp"
+        if found is None:
+            raise damaged(where)
+        return int(found), "an early release of rainbowdp"
     raise sentence("foreign", where)
 
 
@@ -176,7 +178,7 @@ def _drafts(
             "question": json.loads(entry["question"]),
             "words": None,
             "mechanism": None if mechanism is None else json.loads(mechanism),
-            "guarantee": json.loads(entry["guarantee"]),
+            "guarantee": {"kind": kind, **json.loads(entry["guarantee"])},  # at first without
             "cost": _cost(entry, "", kind).rounded_up().as_dict(),
             "by": None,
             "role": None,

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
-from sqlalchemy import select
-
 from rainbowdp.ledger.balance import Balance, after
 from rainbowdp.ledger.book import Book
 from rainbowdp.ledger.chain import Record
@@ -24,8 +22,8 @@ Reading: TypeAlias = Callable[[], AbstractContextManager[Book]]
 PIECE = 2000  # records
 
 
-def whole_chain(reading: Reading) -> Iterator[list[tuple[Record, Record | None]]]:
-    """All records up to now in pieces, payments with their answers; checked at the end.
+def whole_chain(reading: Reading) -> Iterator[list[Record]]:
+    """All records up to now in pieces; checked at the end.
 
     Raises
     ------
@@ -40,15 +38,22 @@ def whole_chain(reading: Reading) -> Iterator[list[tuple[Record, Record | None]]
     for first in range(1, goal.head.number + 1, PIECE):
         with reading() as book:
             piece = book.some(first, min(first + PIECE - 1, goal.head.number))
-            found = answered_in(book, piece)
         try:
             for record in piece:
                 balance = after(balance, record)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise damaged(where) from None
-        yield found
+        yield piece
     if balance != goal:
         raise damaged(where)
+
+
+def all_entries(reading: Reading) -> Iterator[Entry]:
+    """All entries up to now, oldest first, with their answers; checked at the end."""
+    for piece in whole_chain(reading):
+        with reading() as book:
+            answers, balance = later_answers(book, piece), book.balance
+        yield from _entries(piece, answers, balance)
 
 
 def last_entries(reading: Reading, count: int) -> tuple[Entry, ...]:
@@ -56,33 +61,28 @@ def last_entries(reading: Reading, count: int) -> tuple[Entry, ...]:
     with reading() as book:
         end, balance = book.balance.head.number, book.balance
     entries: list[Entry] = []
+    size = min(PIECE, 3 * count + 10)  # a payment has one answer, and few other records
     while end > 0 and len(entries) < count:
-        first = max(1, end - PIECE + 1)
+        first = max(1, end - size + 1)
         with reading() as book:
-            found = answered_in(book, book.some(first, end))
-        entries = entries_in(found, balance) + entries
+            piece = book.some(first, end)
+            answers = later_answers(book, piece)
+        entries = _entries(piece, answers, balance) + entries
         end = first - 1
     return tuple(entries[-count:]) if count else ()
 
 
-def entries_in(found: list[tuple[Record, Record | None]], balance: Balance) -> list[Entry]:
-    """The entries among some records."""
+def _entries(piece: list[Record], later: dict[int | None, Record], balance: Balance) -> list[Entry]:
+    """The entries among some records; their answers are there too, or came later."""
+    answers = later | {record.subject: record for record in piece if record.kind == "answer"}
     return [
-        entry_of(balance, record, answer) for record, answer in found if record.kind == "payment"
-    ]
-
-
-def answered_in(book: Book, piece: list[Record]) -> list[tuple[Record, Record | None]]:
-    """Each record with its answer, which may be anywhere after it."""
-    answers = {record.subject: record for record in piece if record.kind == "answer"}
-    within = RECORDS.c.subject.between(piece[0].number, piece[-1].number)
-    later = select(RECORDS.c.number).where(
-        within, RECORDS.c.kind == "answer", RECORDS.c.number > piece[-1].number
-    )
-    for number in book.connection.execute(later).scalars().all():
-        answer = book.record(number)
-        answers[answer.subject] = answer
-    return [
-        (record, answers.get(record.number) if record.kind == "payment" else None)
+        entry_of(balance, record, answers.get(record.number))
         for record in piece
+        if record.kind == "payment"
     ]
+
+
+def later_answers(book: Book, piece: list[Record]) -> dict[int | None, Record]:
+    """The answers to a piece's payments that came after the piece."""
+    first, last = piece[0].number, piece[-1].number
+    return book.answers(RECORDS.c.subject.between(first, last), RECORDS.c.number > last)

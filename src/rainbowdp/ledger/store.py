@@ -182,7 +182,8 @@ def _locate(place: str | Path) -> Path | URL:
 def _shown(url: URL) -> str:
     """An address without its password, wherever that stands."""
     hidden = {name: "***" for name in _SECRETS if name in url.query}
-    return url.update_query_dict(hidden).render_as_string()
+    shown = url.update_query_dict(hidden).render_as_string()
+    return shown.replace("%2A%2A%2A", "***")
 
 
 def _sqlite(path: Path, timeout: float) -> Engine:
