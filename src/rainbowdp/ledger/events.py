@@ -19,9 +19,10 @@ from rainbowdp.ledger.book import Book
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.entry import Entry, entry_of
-from rainbowdp.ledger.scan import PIECE, Reading, later_answers, whole_chain
+from rainbowdp.ledger.scan import Reading, later_answers, whole_chain
 from rainbowdp.ledger.schema import RECORDS, read_record
 
+_PIECE = 2000  # records that are read at once
 _MOST_ANSWERS = 5  # that are listed where there are groups
 
 
@@ -146,7 +147,7 @@ def _latest(reading: Reading, count: int) -> Iterator[Event]:
     records: list[Record] = []
     answers: dict[int | None, Record] = {}
     while end > 0 and found < count:
-        start = max(1, end - PIECE + 1)
+        start = max(1, end - _PIECE + 1)
         with reading() as book:
             piece = book.some(start, end)
             answers |= _answers(book, piece)

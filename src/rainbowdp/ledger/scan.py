@@ -19,7 +19,7 @@ from rainbowdp.ledger.schema import RECORDS, damaged
 
 Reading: TypeAlias = Callable[[], AbstractContextManager[Book]]
 
-PIECE = 2000  # records
+_PIECE = 2000  # records
 
 
 def whole_chain(reading: Reading) -> Iterator[list[Record]]:
@@ -35,9 +35,9 @@ def whole_chain(reading: Reading) -> Iterator[list[Record]]:
     with reading() as book:
         goal, where = book.balance, book.where
     balance: Balance | None = None
-    for first in range(1, goal.head.number + 1, PIECE):
+    for first in range(1, goal.head.number + 1, _PIECE):
         with reading() as book:
-            piece = book.some(first, min(first + PIECE - 1, goal.head.number))
+            piece = book.some(first, min(first + _PIECE - 1, goal.head.number))
         try:
             for record in piece:
                 balance = after(balance, record)
@@ -61,7 +61,7 @@ def last_entries(reading: Reading, count: int) -> tuple[Entry, ...]:
     with reading() as book:
         end, balance = book.balance.head.number, book.balance
     entries: list[Entry] = []
-    size = min(PIECE, 3 * count + 10)  # a payment has one answer, and few other records
+    size = min(_PIECE, 3 * count + 10)  # a payment has one answer, and few other records
     while end > 0 and len(entries) < count:
         first = max(1, end - size + 1)
         with reading() as book:
