@@ -34,9 +34,7 @@ def picture(points: Sequence[Point], symbol: str, words: str) -> str:
     spent = _steps(places, [point.spent for point in points], top)
     total = _steps(places, [point.total for point in points], top)
     asked = [x for x, point in zip(places, points, strict=True) if point.asked]
-    marks = "".join(
-        f'<path class="asked" d="M{x:.1f} {_HIGH}v-7"/>' for x in _thinned(asked, _MOST_MARKS)
-    )
+    marks = "".join(f"M{x:.1f} {_HIGH}v-7" for x in _thinned(asked, _MOST_MARKS))
     ticks = _ticks(top)
     grid = "".join(f'<path class="grid" d="M0 {_y(t, top):.1f}H{_WIDE}"/>' for t in ticks)
     labels = "".join(
@@ -49,7 +47,7 @@ def picture(points: Sequence[Point], symbol: str, words: str) -> str:
         f'<figure><div class="plot">{labels}<svg viewBox="0 0 {_WIDE} {_HIGH}" '
         f'preserveAspectRatio="none" role="img" aria-label="{html.escape(words)}">{grid}'
         f'<path class="area" d="{spent}V{_HIGH}H0Z"/><path class="spent" d="{spent}"/>'
-        f'<path class="total" d="{total}"/>{marks}</svg></div>'
+        f'<path class="total" d="{total}"/><path class="asked" d="{marks}"/></svg></div>'
         f'<div class="days" aria-hidden="true">{days}</div>'
         f"<figcaption>{_key()}</figcaption></figure>"
     )
@@ -88,17 +86,17 @@ def _places(points: Sequence[Point]) -> list[float]:
 
 def _steps(places: Sequence[float], values: Sequence[float], top: float) -> str:
     """A line that changes only at its points, of which those too near to be told apart are one."""
-    path, shown, last = "", -math.inf, 0.0
+    kept: list[tuple[float, float]] = []
     for place, value in zip(places, values, strict=True):
-        y = _y(value, top)
-        if not path:
-            path = f"M{place:.1f} {y:.1f}"
-        elif place - shown < _WIDE / _MOST_STEPS and y == last:
-            continue
+        if len(kept) > 1 and place - kept[-1][0] < _WIDE / _MOST_STEPS:
+            kept[-1] = kept[-1][0], _y(value, top)
         else:
-            path += f"H{place:.1f}V{y:.1f}"
-        shown, last = place, y
-    return f"{path}H{_WIDE}" if path else f"M0 {_HIGH}H{_WIDE}"
+            kept.append((place, _y(value, top)))
+    if not kept:
+        return f"M0 {_HIGH}H{_WIDE}"
+    start, *rest = kept
+    steps = "".join(f"H{x:.1f}V{y:g}" for x, y in rest)
+    return f"M{start[0]:.1f} {start[1]:g}{steps}H{_WIDE}"
 
 
 def _y(value: float, top: float) -> float:
