@@ -35,7 +35,7 @@ def test_an_event_is_said_with_who_and_why(tmp_path: Path) -> None:
         ),
         ("A. Officer, entered by dpo", "Extended the budget by ε 1.25, δ 1e-7."),
         ("ann", "mean: bounds 0 and 100, column age"),
-        ("A. Officer, entered by dpo", "Limited ben to ε 1.25, δ 1e-7 from then on."),
+        ("A. Officer, entered by dpo", "Limited ben to ε 1.25, δ 1e-7, from this moment on."),
         ("ben", "Which of red and green is most frequent in column choice, where age > 65?"),
         ("dpo", "Noted: Audited, no findings."),
         ("A. Officer, entered by dpo", "Renewed the budget, so that ε 1.25, δ 1e-7 is left."),

@@ -88,6 +88,7 @@ def test_short_decimals_are_exact(digits: int, places: int) -> None:
 
 # as a chain
 
+PAGE = Path(__file__).parents[2] / "docs/how-to/officer.md"
 VERIFIER = files("rainbowdp.ledger.report").joinpath("verify.txt").read_text("utf-8")
 
 
@@ -96,6 +97,11 @@ def verified(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     (folder / "ledger.json").write_text(text, encoding="utf-8")
     command = [sys.executable, "-I", "-S", "-c", VERIFIER]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_verifier_is_the_one_of_the_page() -> None:
+    assert f"```python\n{VERIFIER}```" in PAGE.read_text(encoding="utf-8")
+    assert len(VERIFIER.splitlines()) <= 22
 
 
 @pytest.mark.parametrize("budget", BUDGETS[:3], ids=str)

@@ -58,7 +58,7 @@ def _facts(event: Event) -> list[tuple[str, str]]:
         found.append(("reason", event.reason))
     for note in event.notes:
         content = note.content
-        found.append(("note", f"{content['text']} ({content['by']}, {note.time[:10]})"))
+        found.append(("note", f"{content['text']} ({content['by']}, {moment(note.time)})"))
     return found
 
 

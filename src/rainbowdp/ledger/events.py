@@ -226,7 +226,7 @@ def _renewed(event: Event, said: dict[str, Any]) -> str:
 def _limited(event: Event, said: dict[str, Any]) -> str:
     if said["total"] is None:
         return f"Lifted the limit of {said['analyst']}."
-    return f"Limited {said['analyst']} to {event.amount(said['total'])} from then on."
+    return f"Limited {said['analyst']} to {event.amount(said['total'])}, from this moment on."
 
 
 def _closed(event: Event, said: dict[str, Any]) -> str:
