@@ -42,11 +42,11 @@ def spend(ledger: Ledger, name: str | None = None) -> Entry:
     )
 
 
-def run(*words: object) -> str:
-    """What this file prints when run with these words."""
+def run(*words: object, file: str | Path = __file__) -> str:
+    """What this file, or another one, prints when run with these words."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, __file__, *map(str, words)],
+        [sys.executable, file, *map(str, words)],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
@@ -146,6 +146,14 @@ def test_a_hundred_releases_killed_at_random_on_postgresql(
     postgres_url: str, tmp_path: Path
 ) -> None:
     releases_survive(fresh_schema(postgres_url), tmp_path / "answers", 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("currency", ["epsilon", "mu", "rho"])
+def test_eight_writers_of_which_forty_are_killed(place: str, currency: str) -> None:
+    """Nothing overspent, no answer without its entry, a chain with every head that was shown."""
+    writers = Path(__file__).parents[1] / "killed_writers.py"
+    assert run(place, currency, 40, file=writers).startswith("Found(kills=40, entries=400, ")
 
 
 @pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.slow)])

@@ -39,6 +39,22 @@ def test_a_sqlite_lock_held_by_someone_else(tmp_path: Path) -> None:
     spend(ledger, rb.DP(1))
 
 
+def test_a_reader_that_had_to_wait_still_sees_one_moment(tmp_path: Path) -> None:
+    """Its transaction must have survived the first refusal."""
+    place = tmp_path / "budget.db"
+    ledger = new_ledger(place, epsilon=1)
+    other = sqlite3.connect(place, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    free = threading.Timer(0.1, lambda: other.execute("ROLLBACK"))
+    free.start()
+    with ledger._reading() as book:
+        driver = book.connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        assert driver.in_transaction
+    free.join()
+    other.close()
+
+
 def test_an_answer_that_cannot_be_recorded_is_told_as_paid(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
     ledger = new_ledger(place, epsilon=1, timeout=0.2)

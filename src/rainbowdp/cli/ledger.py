@@ -192,7 +192,8 @@ def verify(
     if as_json:
         print_json({"whole": True, "records": found.number, "head": str(found)})
     else:
-        typer.echo(f"{place} is whole: {found.number} records, head {found}")
+        records = "record" if found.number == 1 else "records"
+        typer.echo(f"{place} is whole: {found.number} {records}, head {found}")
 
 
 @ledgers.command()

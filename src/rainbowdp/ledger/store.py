@@ -36,7 +36,7 @@ from typing import Self
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from rainbowdp.errors import LedgerError, MissingExtra
 from rainbowdp.ledger.book import fill
@@ -102,7 +102,7 @@ class Store:
             engine = self.engine.execution_options(writing=bool(otherwise))
             with engine.begin() as connection:
                 yield connection
-        except DBAPIError as error:
+        except (DBAPIError, sqlite3.Error) as error:
             raise explain(error, self.where, self.timeout, otherwise) from error
         if self.path is not None and not same_file(self.path, opened):
             raise sentence("swapped", self.where)
@@ -204,13 +204,14 @@ def _sqlite(path: Path, timeout: float) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        run = connection.exec_driver_sql
+        # Straight to the driver: SQLAlchemy would roll back what fails, and end the transaction.
+        run = connection.connection.cursor().execute
         run("PRAGMA busy_timeout = 0")
         if connection.get_execution_options()["writing"]:
             _patiently(lambda: run("BEGIN IMMEDIATE"), timeout)
         else:
             run("BEGIN")
-            _patiently(lambda: run("SELECT count(*) FROM sqlite_master").close(), timeout)
+            _patiently(lambda: run("SELECT count(*) FROM sqlite_master"), timeout)
         # for the end of a transaction, which waits for those who read and lets no new ones in
         run(f"PRAGMA busy_timeout = {math.ceil(timeout * 1000)}")
 
@@ -223,9 +224,9 @@ def _patiently(action: Callable[[], object], timeout: float) -> None:
     while True:
         try:
             action()
-        except OperationalError as error:
-            code = getattr(error.orig, "sqlite_errorcode", 0)
-            if code & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= end:
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() >= end:
                 raise
         else:
             return

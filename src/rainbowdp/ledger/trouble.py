@@ -76,19 +76,21 @@ def sentence(what: str, where: str, *, timeout: float = 0, detail: str = "") -> 
     return LedgerError(_SENTENCES[what].format(where=where, timeout=timeout, detail=detail))
 
 
-def explain(error: DBAPIError, where: str, timeout: float, otherwise: str = "") -> LedgerError:
+def explain(
+    error: DBAPIError | sqlite3.Error, where: str, timeout: float, otherwise: str = ""
+) -> LedgerError:
     """What a database reported, in our words.
 
     SQLite names its errors, PostgreSQL gives them a code; an error with neither is, in SQLite,
     text that cannot be decoded and, in PostgreSQL, a server that cannot be reached. ``otherwise``
     says what became of what was to be done, where that is certain.
     """
-    original = error.orig
+    original = error.orig if isinstance(error, DBAPIError) else error
     detail = str(original).partition("\n")[0].rstrip(".")
     if isinstance(original, sqlite3.Error):
         name = getattr(original, "sqlite_errorname", "SQLITE_CORRUPT")
         what = _SQLITE.get("_".join(name.split("_")[:2]), "failing")
-    elif error.connection_invalidated:
+    elif isinstance(error, DBAPIError) and error.connection_invalidated:
         what = "lost"
     else:
         code = getattr(original, "sqlstate", None)
