@@ -97,6 +97,11 @@ if TYPE_CHECKING:  # what type checkers and editors read
     )
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load, load_count
+    from rainbowdp.sessions.buying import Bought
+    from rainbowdp.sessions.plan import Plan, PlanRelease
+    from rainbowdp.sessions.planning import plan
+    from rainbowdp.sessions.session import Explanation, Session
+    from rainbowdp.sessions.targets import Target
     from rainbowdp.tables import Look, SQLTable, TextFile, look
 
 __version__ = "0.1.0"
@@ -104,6 +109,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DP",
     "Baseline",
+    "Bought",
     "BoundaryCondition",
     "BudgetExceeded",
     "Check",
@@ -120,6 +126,7 @@ __all__ = [
     "ExactCount",
     "ExactMechanism",
     "Existence",
+    "Explanation",
     "GaussianDP",
     "Grouped",
     "GroupedMechanism",
@@ -146,6 +153,8 @@ __all__ = [
     "NotAMorphism",
     "NotApplicable",
     "PersonRule",
+    "Plan",
+    "PlanRelease",
     "Precision",
     "Programmed",
     "ProportionMechanism",
@@ -158,8 +167,10 @@ __all__ = [
     "Ranking",
     "Release",
     "SQLTable",
+    "Session",
     "Share",
     "Significance",
+    "Target",
     "TextFile",
     "Threshold",
     "Ties",
@@ -190,6 +201,7 @@ __all__ = [
     "optimal_line",
     "optimum",
     "permute_and_flip",
+    "plan",
     "pooled_permute_and_flip",
     "printed_operator",
     "program",
@@ -289,6 +301,11 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load", "load_count"),
+    "sessions.buying": ("Bought",),
+    "sessions.plan": ("Plan", "PlanRelease"),
+    "sessions.planning": ("plan",),
+    "sessions.session": ("Explanation", "Session"),
+    "sessions.targets": ("Target",),
     "tables": ("Look", "SQLTable", "TextFile", "look"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -223,7 +223,7 @@ def test_a_second_source_is_shown(budget: str, hospitals: list[Path]) -> None:
     for file in files:
         run("ask", "winner", file, *WINNER, "--ledger", budget)
     lines = run("ledger", "balance", budget).output.splitlines()
-    assert lines[-3] == "spent      epsilon 2, delta 0, in 2 answers"
+    assert lines[-4] == "spent      epsilon 2, delta 0, in 2 answers"
     assert lines[-1] == f"sources    {files[0]}; {files[1]}"
     assert told("ledger", "balance", budget)["sources"] == files
     assert [entry["source"] for entry in told("ledger", "history", budget)] == files
