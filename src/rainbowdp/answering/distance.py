@@ -41,6 +41,23 @@ class Off:
     beyond: Floats | None
 
 
+@dataclass(frozen=True)
+class MeanOff:
+    """The means of ``Off`` over some datasets."""
+
+    wrong: float
+    records: float
+    bins: float | None
+    beyond: float | None
+
+    @classmethod
+    def over(cls, off: Off) -> MeanOff:
+        """Every dataset counted once."""
+        bins = None if off.bins is None else float(off.bins.mean())
+        beyond = None if off.beyond is None else float(off.beyond.mean())
+        return cls(float(off.wrong.mean()), float(off.records.mean()), bins, beyond)
+
+
 def is_ordered(question: Question) -> bool:
     """Whether the answers are bins in order, three or more: near misses are better than far ones.
 
