@@ -91,7 +91,8 @@ def _propose_test_release(guarantee: rb.DP) -> Peer:
         depths = np.where(margins > 0, margins, np.inf).min(axis=1) - 1
         x = start + guarantee.epsilon * depths
         passes = np.where(x <= 0, 0.5 * np.exp(np.minimum(x, 0)), 1 - 0.5 * np.exp(-np.abs(x)))
-        return passes[:, None] * (margins == 0)
+        found: Floats = passes[:, None] * (margins == 0)
+        return found
 
     return rows
 
@@ -161,7 +162,7 @@ def _noisy_counts(rate: float) -> Peer:
     return rows
 
 
-def _noisy_count(least: int, rate: float) -> Peer:
+def _noisy_count(least: Any, rate: float) -> Peer:
     def rows(counts: Integers, _: Floats) -> Floats:
         yes = ndtr(rate * (counts[:, 0] - least + 0.5))
         return np.stack([yes, 1 - yes], axis=1)
@@ -169,7 +170,7 @@ def _noisy_count(least: int, rate: float) -> Peer:
     return rows
 
 
-def _geometric_count(least: int, rate: float) -> Peer:
+def _geometric_count(least: Any, rate: float) -> Peer:
     def rows(counts: Integers, _: Floats) -> Floats:
         lead = (counts[:, 0] - least).astype(np.float64)
         short = np.exp(-rate * np.where(lead >= 0, lead + 1, -lead)) / (1 + math.exp(-rate))

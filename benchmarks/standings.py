@@ -245,9 +245,7 @@ def note_stated(shape: Shape, chosen: Family, number: int, tally: Tally) -> floa
     return mine
 
 
-def note_one_size(
-    shape: Shape, chosen: Family, told: Family, number: int, tally: Tally
-) -> None:
+def note_one_size(shape: Shape, chosen: Family, told: Family, number: int, tally: Tally) -> None:
     found = on_one_size(shape, chosen, told, number)
     ordered = isinstance(shape.question, rb.Quantile | rb.Quantiles)
     for place, what in enumerate(("wrong", "distance") if ordered else ("wrong",)):

@@ -95,6 +95,7 @@ PUBLIC = [
     "exponential",
     "fixed_point",
     "inverse_sensitivity",
+    "joint_exponential",
     "lifted",
     "load",
     "load_count",
@@ -116,6 +117,7 @@ PUBLIC = [
     "refute",
     "relate",
     "report_noisy_max",
+    "smooth_noisy_max",
 ]
 
 HEAVY = [

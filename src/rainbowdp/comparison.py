@@ -469,7 +469,8 @@ def _least_at(mechanism: Any, margin: int) -> float:
 
 def _sure_from(mechanism: Any, places: _Places, chance: Floats) -> int | None:
     """The margin from which the true answer has 99 %, by doubling and bisection."""
-    if isinstance(places, _Nodes) or not hasattr(mechanism, "by_margin"):
+    told = hasattr(mechanism, "by_margin") and getattr(mechanism, "knows_margins", True)
+    if isinstance(places, _Nodes) or not told:
         least = places.least(chance)
         short = [margin for margin, p in least.items() if p < SURE]
         after = [margin for margin in least if not short or margin > max(short)]

@@ -11,10 +11,14 @@ from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.coverage import CONFIDENCE
 from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.measure import fixed_histograms, measure, measure_of_rows, shape_of
-from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
+from rainbowdp.answering.mechanism import (
+    QuestionMechanism,
+    check_guarantee,
+    check_says_something,
+)
 from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
-from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
+from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NotApplicable, RainbowError
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -131,6 +135,7 @@ def best(
             f"best needs a question such as Winner([...]), got {type(question).__name__}"
         )
     check_guarantee(guarantee)
+    check_says_something(guarantee)
     size = None if records is None else whole(records, "records", 1)
     return QuestionMechanism(question, guarantee, _preferred(question, guarantee, size))
 
@@ -202,6 +207,11 @@ def by_kind(
         chosen = replace(chosen, **options)
     except TypeError:
         raise InvalidQuestion(f"{kind} has no option {', '.join(options)}; leave it out") from None
+    check_guarantee(guarantee)
+    check_says_something(guarantee)
+    reason = chosen.unfit(question, guarantee)
+    if reason is not None:
+        raise NotApplicable(f"{reason}; use {_preferred(question, guarantee, None).kind}")
     return QuestionMechanism(question, guarantee, chosen)
 
 
@@ -282,7 +292,9 @@ def _least(question: Question, guarantee: Guarantee, records: int | None) -> tup
     kinds = [kind for kind in FAMILIES if not kind.costly and not kind.outdone(guarantee)]
     fitting = [kind for kind in kinds if kind.unfit(question, guarantee) is None]
     if not fitting:
-        raise InvalidGuarantee(f"no kind of mechanism can keep {guarantee}; use a larger rho")
+        raise InvalidGuarantee(
+            f"{guarantee} is too little for an answer that depends on the data; use a larger one"
+        )
     if len(fitting) == 1:
         return fitting[0], 1.0
     errors = [measure(kind, question, guarantee, records) for kind in fitting]

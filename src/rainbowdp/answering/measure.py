@@ -65,9 +65,7 @@ def measure(
     return measure_of_rows(shape, rows, counts, margins)
 
 
-def measure_of_rows(
-    question: Question, rows: Floats, counts: Integers, margins: Floats
-) -> float:
+def measure_of_rows(question: Question, rows: Floats, counts: Integers, margins: Floats) -> float:
     """The same of rows at these histograms."""
     off = off_by(question, rows, counts, margins)
     return float((off.records if is_ordered(question) else off.wrong).mean())

@@ -19,6 +19,7 @@ from rainbowdp.answering.measure import fixed_histograms, shape_of
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
+from rainbowdp.baselines import Baseline
 from rainbowdp.cli.counting import (
     answers_of,
     explained,
@@ -35,7 +36,6 @@ from rainbowdp.cli.showing import (
     proved,
     worth_as_json,
 )
-from rainbowdp.baselines import Baseline
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.descriptions import describe_guarantee
@@ -145,9 +145,7 @@ def _by_margin(mechanism: QuestionMechanism) -> _Explained:
             lines.append([str(margin), own, *others])
         _print_aligned(lines)
         if far:
-            typer.echo(
-                f"\nhow far off, in the mean over histograms of 16 to 1,048,576 {unit}\n"
-            )
+            typer.echo(f"\nhow far off, in the mean over histograms of 16 to 1,048,576 {unit}\n")
             _print_aligned(_lines_of(far))
         if isinstance(mechanism.question, Threshold) and mechanism.question.limit == 1:
             typer.echo(

@@ -185,7 +185,7 @@ def margins_of_a_quantile(q: Fraction, counts: Sequence[int], neighbors: Neighbo
 
 
 def _from_below(p: int, d: int, left: int, own: int, right: int) -> int:
-    """With q = p/d the least a + b: a records added to a bin below the rank, b removed from its right.
+    """The least a + b: a records added to a bin below the rank, b removed from its right; q = p/d.
 
     They must close the gap q·R − (1−q)(L+M) > 0, to which an added record gives 1−q and a removed
     one q; the weaker kind is never needed, except for the one record that an empty bin must
@@ -198,7 +198,7 @@ def _from_below(p: int, d: int, left: int, own: int, right: int) -> int:
 
 
 def _from_above(p: int, d: int, left: int, own: int, right: int) -> int:
-    """With q = p/d the least a + b: a records added to a bin above the rank, b removed from its left.
+    """The least a + b: a records added to a bin above the rank, b removed from its left; q = p/d.
 
     They must turn the gap (1−q)L − q(M+R) ≥ 0 negative, to which an added record gives q and a
     removed one 1−q; otherwise as ``_from_below``.
