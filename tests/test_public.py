@@ -101,6 +101,7 @@ PUBLIC = [
     "exponential",
     "fixed_point",
     "inverse_sensitivity",
+    "joint_exponential",
     "lifted",
     "load",
     "load_count",
@@ -123,6 +124,7 @@ PUBLIC = [
     "refute",
     "relate",
     "report_noisy_max",
+    "smooth_noisy_max",
 ]
 
 HEAVY = [

@@ -30,12 +30,14 @@ if TYPE_CHECKING:  # what type checkers and editors read
         Baseline,
         exponential,
         inverse_sensitivity,
+        joint_exponential,
         permute_and_flip,
         pooled_permute_and_flip,
         printed_operator,
         propose_test_release,
         randomized_response,
         report_noisy_max,
+        smooth_noisy_max,
     )
     from rainbowdp.comparison import Comparison, compare
     from rainbowdp.deployment import Deployment, deploy
@@ -192,6 +194,7 @@ __all__ = [
     "exponential",
     "fixed_point",
     "inverse_sensitivity",
+    "joint_exponential",
     "lifted",
     "load",
     "load_count",
@@ -214,6 +217,7 @@ __all__ = [
     "refute",
     "relate",
     "report_noisy_max",
+    "smooth_noisy_max",
 ]
 
 # The same names by their modules, each of which is imported when one of its names is first used:
@@ -234,12 +238,14 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "Baseline",
         "exponential",
         "inverse_sensitivity",
+        "joint_exponential",
         "permute_and_flip",
         "pooled_permute_and_flip",
         "printed_operator",
         "propose_test_release",
         "randomized_response",
         "report_noisy_max",
+        "smooth_noisy_max",
     ),
     "comparison": ("Comparison", "compare"),
     "deployment": ("Deployment", "deploy"),
