@@ -16,9 +16,12 @@ from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.exact.rule import Family
+from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.moves import of_one_move
+from rainbowdp.mechanisms.best_on_graphs import Choice, best_on_graph
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights
 from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Count, Grouped, Keys, ProportionTest, Question, Winner
 from rainbowdp.questions.base import whole
@@ -62,12 +65,31 @@ def best(
 ) -> GroupedMechanism: ...
 
 
+@overload
 def best(
-    question: Question | Count | ProportionTest | Keys | Grouped,
+    question: RainbowGraph,
+    guarantee: Guarantee,
+    *,
+    utility: AnyUtility | None = None,
+    weights: AnyWeights | None = None,
+) -> Choice: ...
+
+
+def best(
+    question: Question | Count | ProportionTest | Keys | Grouped | RainbowGraph,
     guarantee: Guarantee,
     *,
     records: int | None = None,
-) -> QuestionMechanism | CountMechanism | ProportionMechanism | KeysMechanism | GroupedMechanism:
+    utility: AnyUtility | None = None,
+    weights: AnyWeights | None = None,
+) -> (
+    QuestionMechanism
+    | CountMechanism
+    | ProportionMechanism
+    | KeysMechanism
+    | GroupedMechanism
+    | Choice
+):
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
     * A count: canonical noise. A test of a share: the most powerful one.
@@ -81,21 +103,30 @@ def best(
       Gaussian privacy homogeneous and the exponential mechanism. So a larger ε, δ, μ or ρ never
       buys a worse answer by that measure, or on tables of ``records`` records where you give them.
       A kind that leaves δ unused says so in ``claim``.
+    * A graph: the kind with the most expected worth in the mean over datasets, among homogeneous
+      (with a designed boundary), proximity, margin flip, exponential, lifted, fixed point and, on
+      small graphs, a linear program. The result lists all of them.
 
     Parameters
     ----------
     question
-        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not.
+        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not; or a graph.
     guarantee
-        What is promised between neighboring tables.
+        What is promised between neighboring tables or datasets.
     records
         About how many records the table has, or each group, if you know it without looking: the
         choice is then made for tables of that size, not for sizes from 16 to a million alike. It
         must not come from private data.
+    utility
+        Graphs only: what an answer is worth, larger is better. A ``Utility``, a mapping {first
+        choice: {answer: worth}}, or an array by first choice or dataset, and answer, such as minus
+        the distance. By default the first choice is worth 1 and every other answer 0.
+    weights
+        Graphs only: what each dataset counts in the mean, an array or {dataset: weight}.
 
     Returns
     -------
-    QuestionMechanism, CountMechanism, ProportionMechanism, KeysMechanism or GroupedMechanism
+    QuestionMechanism, CountMechanism, ProportionMechanism, KeysMechanism, GroupedMechanism, Choice
         The mechanism; its ``name`` says which kind it is.
 
     Raises
@@ -112,6 +143,12 @@ def best(
     'homogeneous'
 
     """
+    if isinstance(question, RainbowGraph):
+        if records is not None:
+            raise InvalidQuestion("records are for questions about tables, got a graph")
+        return best_on_graph(question, guarantee, utility, weights)
+    if utility is not None or weights is not None:
+        raise InvalidQuestion("utility and weights are for graphs, got a question about tables")
     if isinstance(question, Grouped):
         made = _in_ways(
             question, guarantee, lambda asked, share: best(asked, share, records=records)
@@ -125,7 +162,8 @@ def best(
         return KeysMechanism(question, guarantee)
     if not isinstance(question, Question):
         raise InvalidQuestion(
-            f"best needs a question such as Winner([...]), got {type(question).__name__}"
+            "best needs a question such as Winner([...]) or a RainbowGraph, got "
+            f"{type(question).__name__}"
         )
     check_guarantee(guarantee)
     size = None if records is None else whole(records, "records", 1)
