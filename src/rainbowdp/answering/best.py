@@ -17,10 +17,13 @@ from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.exact.rule import Family
 from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.guarantees.curve import curve_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.moves import of_one_move
 from rainbowdp.mechanisms.best_on_graphs import Choice, best_on_graph
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
+from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights
 from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Count, Grouped, Keys, ProportionTest, Question, Winner
@@ -182,15 +185,22 @@ def by_kind(
 ) -> GroupedMechanism: ...
 
 
+@overload
 def by_kind(
-    question: Question | Grouped, guarantee: Guarantee, kind: str, **options: Any
-) -> QuestionMechanism | GroupedMechanism:
+    question: RainbowGraph, guarantee: Guarantee, kind: str, **options: Any
+) -> Mechanism: ...
+
+
+def by_kind(
+    question: Question | Grouped | RainbowGraph, guarantee: Guarantee, kind: str, **options: Any
+) -> QuestionMechanism | GroupedMechanism | Mechanism:
     """A mechanism of the kind you name.
 
     Parameters
     ----------
     question
-        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not.
+        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not; or a graph,
+        which has homogeneous, proximity, margin flip and exponential.
     guarantee
         What is promised between neighboring tables.
     kind
@@ -202,7 +212,7 @@ def by_kind(
 
     Returns
     -------
-    QuestionMechanism or GroupedMechanism
+    QuestionMechanism, GroupedMechanism or Mechanism
         The mechanism.
 
     Raises
@@ -219,6 +229,10 @@ def by_kind(
     'proximity'
 
     """
+    if isinstance(question, RainbowGraph):
+        if kind not in ON_GRAPHS:
+            raise InvalidQuestion(f"a graph has {', '.join(ON_GRAPHS)}, got {kind!r}")
+        return ON_GRAPHS[kind](question, curve_of(guarantee, "a mechanism on a graph"), **options)
     if isinstance(question, Grouped):
         made = _in_ways(
             question, guarantee, lambda asked, share: by_kind(asked, share, kind, **options)

@@ -28,6 +28,7 @@ from rainbowdp.graphs.margins import whole_margins
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
+from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.by_margins import exponential_on_graph, margin_flip_on_graph
 from rainbowdp.mechanisms.design import design, moderate_levels, worst_case_boundary
 from rainbowdp.mechanisms.lifted.lifted import RELIEFS, fixed_point, lifted
@@ -45,6 +46,7 @@ _MANY_DEMANDS = 2_000  # the same where a curve has many lines
 _CELLS = 1 << 20  # datasets times answers up to which a fixed point is looked for to the end
 _MOST_CELLS = 1 << 26  # beyond which it would not fit in a gigabyte
 _FAR_FROM = 1.5  # of e^ε: a larger crowd than this has not been seen to be mended
+_TIE = 1e-9  # a kind that is better by less is not: the simpler one stays
 _ROUNDS, _NEAR = 60, 1e-6
 _NAMED = 65_534  # the largest margin that two bytes hold, beside infinity
 
@@ -180,7 +182,7 @@ def best_on_graph(
     promise = curve_of(guarantee, "best on a graph")
     shop = _Shop(graph, promise, worths_of(graph, utility, weights))
     chosen: Made | None = None
-    most = -math.inf
+    most, name = -math.inf, ""
     candidates = []
     for kind in kinds if kinds is not None else KINDS:
         if kind not in KINDS:
@@ -193,13 +195,16 @@ def best_on_graph(
             candidates.append(Candidate(kind, None, str(error), time.process_time() - started))
             continue
         candidates.append(Candidate(kind, value, note, time.process_time() - started))
-        if value > most:
-            most, chosen = value, made
+        if chosen is None or value > most + _TIE * max(1.0, abs(most)):
+            most, chosen, name = value, made, kind
     if chosen is None:
         reasons = "; ".join(f"{each.kind}: {each.note}" for each in candidates)
         raise InvalidGuarantee(f"no kind of mechanism can keep {guarantee} here ({reasons})")
-    ordered = sorted(candidates, key=lambda each: -math.inf if each.value is None else each.value)
-    return Choice(chosen, tuple(reversed(ordered)), shop.worths.words)
+
+    def rank(each: Candidate) -> tuple[bool, float]:
+        return each.kind != name, math.inf if each.value is None else -each.value
+
+    return Choice(chosen, tuple(sorted(candidates, key=rank)), shop.worths.words)
 
 
 @dataclass(frozen=True)
@@ -246,10 +251,13 @@ def _homogeneous(shop: _Shop) -> tuple[Made, str]:
             drawn = design(graph, promise, utility=worths, levels=levels)
             made = optimal_on_graph(graph, promise, drawn.boundary)
             found.append((worths.mean(made), made, "its boundary designed for the sum"))
-    if not found or shop.cells <= _CELLS:
+    if shop.cells <= _CELLS:
         worst = worst_case_boundary(graph, promise)
         made = optimal_on_graph(graph, promise, worst.boundary)
         found.append((worths.mean(made), made, f"its boundary {worst.words}"))
+    if not found:
+        made = optimal_on_graph(graph, promise, BoundaryCondition.symmetric(graph, promise))
+        found.append((worths.mean(made), made, "its boundary symmetric, as a program were large"))
     _, made, note = max(found, key=lambda each: each[0])
     return made, note
 

@@ -191,6 +191,8 @@ def worst_case_boundary(
     if not isinstance(guarantee, PiecewiseLinear):
         return Drawn(symmetric, f"symmetric: no linear program is for {guarantee}")
     levels = moderate_levels(graph)
+    if levels is None and (len(bounded) + len(graph.touching)) * len(graph.answers) <= _MOST_HEADS:
+        levels = 0
     if levels is None:
         return Drawn(
             symmetric,
@@ -213,8 +215,7 @@ def moderate_levels(graph: RainbowGraph, most: int = _MODERATE) -> int | None:
         columns = sum(min(deepest, levels) + 1 for deepest in bounded)
         if (columns + pairs) * len(graph.answers) <= most:
             return levels
-    heads = (len(bounded) + pairs) * len(graph.answers)
-    return 0 if heads <= _MOST_HEADS else None
+    return None
 
 
 def _worths_and_heads(
