@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -195,6 +195,7 @@ def best_on_graph(
             candidates.append(Candidate(kind, None, str(error), time.process_time() - started))
             continue
         candidates.append(Candidate(kind, value, note, time.process_time() - started))
+        shop.made.add(kind)
         if chosen is None or value > most + _TIE * max(1.0, abs(most)):
             most, chosen, name = value, made, kind
     if chosen is None:
@@ -214,6 +215,7 @@ class _Shop:
     graph: RainbowGraph
     guarantee: TradeOffCurve
     worths: Worths
+    made: set[str] = field(default_factory=set)
 
     @cached_property
     def margins(self) -> NDArray[Any]:
@@ -257,7 +259,7 @@ def _homogeneous(shop: _Shop) -> tuple[Made, str]:
         found.append((worths.mean(made), made, f"its boundary {worst.words}"))
     if not found:
         made = optimal_on_graph(graph, promise, BoundaryCondition.symmetric(graph, promise))
-        found.append((worths.mean(made), made, "its boundary symmetric, as a program were large"))
+        found.append((worths.mean(made), made, "its boundary symmetric: a program would be large"))
     _, made, note = max(found, key=lambda each: each[0])
     return made, note
 
@@ -282,6 +284,8 @@ def _exponential(shop: _Shop) -> tuple[Made, str]:
 
 def _lifted(shop: _Shop) -> tuple[Made, str]:
     _must_be_liftable(shop)
+    if shop.cells > _CELLS and "fixed-point" in shop.made:
+        raise InvalidMechanism("not made on a large graph where the fixed point, its better, is")
     return lifted(shop.graph, shop.guarantee), ""
 
 
@@ -334,7 +338,7 @@ KINDS: Mapping[str, Callable[[_Shop], tuple[Made, str]]] = {
     "proximity": _proximity,
     "margin-flip": _margin_flip,
     "exponential": _exponential,
-    "lifted": _lifted,
     "fixed-point": _fixed_point,
+    "lifted": _lifted,
     "program": _program,
 }

@@ -34,7 +34,6 @@ from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
 LEVELS = 100  # deeper datasets count as if they were this deep
 _STEEPEST = 1e15  # a ratio of neighbors, e^34.5: HiGHS takes no larger numbers
 _MODERATE = 20_000  # columns of a program that ``optimal`` solves without being asked to
-_MOST_HEADS = 40_000  # columns of a program with one level, which has few rows
 _MOST_SYMMETRIC = 6  # answers; 6! permutations are tried
 _KEEP = 1e-7  # of the best worst case, given away so that the second program stays feasible
 
@@ -191,8 +190,6 @@ def worst_case_boundary(
     if not isinstance(guarantee, PiecewiseLinear):
         return Drawn(symmetric, f"symmetric: no linear program is for {guarantee}")
     levels = moderate_levels(graph)
-    if levels is None and (len(bounded) + len(graph.touching)) * len(graph.answers) <= _MOST_HEADS:
-        levels = 0
     if levels is None:
         return Drawn(
             symmetric,
