@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.guarantees.trade_off import TradeOff
     from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
     from rainbowdp.ledger import Ledger
+    from rainbowdp.mechanisms.best_on_graphs import Candidate, Choice
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.continuous import Continuous
     from rainbowdp.mechanisms.design import Design, design
@@ -114,7 +115,9 @@ __all__ = [
     "Bought",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Candidate",
     "Check",
+    "Choice",
     "Comparison",
     "Continuous",
     "Count",
@@ -285,6 +288,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.boundary": ("BoundaryCondition",),
     "mechanisms.continuous": ("Continuous",),
     "mechanisms.design": ("Design", "design"),
+    "mechanisms.best_on_graphs": ("Candidate", "Choice"),
     "mechanisms.lifted.lifted": ("Lifted", "fixed_point", "lifted"),
     "mechanisms.mechanism": ("Mechanism", "dominates", "relate"),
     "mechanisms.optimal": ("optimal_line",),

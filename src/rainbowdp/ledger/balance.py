@@ -121,17 +121,6 @@ class Balance:
         """How many more answers at this price there are; none where they cost nothing."""
         return 0 if self.closed is not None else answers_left(self.left, cost)
 
-    def _repr_html_(self) -> str:
-        named = {
-            "protects": f"{self.unit} {self.neighbors}",
-            "total": self.total,
-            "spent": f"{self.spent}, in {self.entries:,} answers",
-            "left": self.left,
-        }
-        if self.closed is not None:
-            named["closed"] = self.closed
-        return cards.card(f"Ledger of {self.dataset}", cards.facts(named))
-
     def limits_of(self, *analysts: str | None) -> tuple[Limit, ...]:
         """The limits that hold for somebody of these names."""
         return tuple(limit for limit in self.limits if limit.analyst in analysts)
