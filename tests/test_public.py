@@ -21,7 +21,9 @@ PUBLIC = [
     "Bought",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Candidate",
     "Check",
+    "Choice",
     "Comparison",
     "Continuous",
     "Count",
@@ -101,6 +103,7 @@ PUBLIC = [
     "exponential",
     "fixed_point",
     "inverse_sensitivity",
+    "joint_exponential",
     "lifted",
     "load",
     "load_count",
@@ -123,6 +126,7 @@ PUBLIC = [
     "refute",
     "relate",
     "report_noisy_max",
+    "smooth_noisy_max",
 ]
 
 HEAVY = [

@@ -30,12 +30,14 @@ if TYPE_CHECKING:  # what type checkers and editors read
         Baseline,
         exponential,
         inverse_sensitivity,
+        joint_exponential,
         permute_and_flip,
         pooled_permute_and_flip,
         printed_operator,
         propose_test_release,
         randomized_response,
         report_noisy_max,
+        smooth_noisy_max,
     )
     from rainbowdp.comparison import Comparison, compare
     from rainbowdp.deployment import Deployment, deploy
@@ -72,6 +74,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.guarantees.trade_off import TradeOff
     from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
     from rainbowdp.ledger import Ledger
+    from rainbowdp.mechanisms.best_on_graphs import Candidate, Choice
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.continuous import Continuous
     from rainbowdp.mechanisms.design import Design, design
@@ -112,7 +115,9 @@ __all__ = [
     "Bought",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Candidate",
     "Check",
+    "Choice",
     "Comparison",
     "Continuous",
     "Count",
@@ -192,6 +197,7 @@ __all__ = [
     "exponential",
     "fixed_point",
     "inverse_sensitivity",
+    "joint_exponential",
     "lifted",
     "load",
     "load_count",
@@ -214,6 +220,7 @@ __all__ = [
     "refute",
     "relate",
     "report_noisy_max",
+    "smooth_noisy_max",
 ]
 
 # The same names by their modules, each of which is imported when one of its names is first used:
@@ -234,12 +241,14 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "Baseline",
         "exponential",
         "inverse_sensitivity",
+        "joint_exponential",
         "permute_and_flip",
         "pooled_permute_and_flip",
         "printed_operator",
         "propose_test_release",
         "randomized_response",
         "report_noisy_max",
+        "smooth_noisy_max",
     ),
     "comparison": ("Comparison", "compare"),
     "deployment": ("Deployment", "deploy"),
@@ -279,6 +288,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.boundary": ("BoundaryCondition",),
     "mechanisms.continuous": ("Continuous",),
     "mechanisms.design": ("Design", "design"),
+    "mechanisms.best_on_graphs": ("Candidate", "Choice"),
     "mechanisms.lifted.lifted": ("Lifted", "fixed_point", "lifted"),
     "mechanisms.mechanism": ("Mechanism", "dominates", "relate"),
     "mechanisms.optimal": ("optimal_line",),

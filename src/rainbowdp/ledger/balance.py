@@ -121,20 +121,27 @@ class Balance:
         """How many more answers at this price there are; none where they cost nothing."""
         return 0 if self.closed is not None else answers_left(self.left, cost)
 
-    def _repr_html_(self) -> str:
-        named = {
-            "protects": f"{self.unit} {self.neighbors}",
-            "total": self.total,
-            "spent": f"{self.spent}, in {self.entries:,} answers",
-            "left": self.left,
-        }
-        if self.closed is not None:
-            named["closed"] = self.closed
-        return cards.card(f"Ledger of {self.dataset}", cards.facts(named))
-
     def limits_of(self, *analysts: str | None) -> tuple[Limit, ...]:
         """The limits that hold for somebody of these names."""
         return tuple(limit for limit in self.limits if limit.analyst in analysts)
+
+    def _repr_html_(self) -> str:
+        named: dict[str, object] = {
+            "dataset": self.dataset,
+            "protects": f"{self.unit}, {self.neighbors}",
+            "left": self.left.in_symbols(with_delta=True),
+            "spent": f"{self.spent.in_symbols(with_delta=True)}, by {self.entries:,} questions",
+            "total": self.total.in_symbols(with_delta=True),
+            **{
+                f"limit of {limit.analyst}": f"{limit.total.in_symbols()}, left "
+                f"{limit.left.in_symbols()}"
+                for limit in self.limits[: cards.MOST_ROWS]
+            },
+        }
+        if self.closed is not None:
+            named["closed"] = self.closed[:10]
+        named["head"] = self.head.short
+        return cards.card(f"Balance: {self.title or self.dataset}", cards.facts(named))
 
     def as_dict(self) -> dict[str, Any]:
         """The balance in JSON values; fractions as text."""

@@ -94,6 +94,8 @@ def count(
     {'red': 0, 'green': 7}
     """
     names = _names(question)
+    if _is_plain(table):
+        return checked_counts(table, names)
     if isinstance(table, Mapping):
         return shielded(lambda: checked_counts(table, names), table, question.column)
     return counts_by_name(question, _cells(table, question, progress, key))
@@ -180,6 +182,13 @@ def read_once(
         yield read
     finally:
         held.__exit__(None, None, None)
+
+
+def _is_plain(table: Any) -> bool:
+    """Whether it is names and whole numbers of Python, which run no code of their own."""
+    if type(table) is not dict:
+        return False
+    return set(map(type, table)) <= {str} and set(map(type, table.values())) <= {int}
 
 
 def _names(question: Counted) -> list[str]:
