@@ -35,6 +35,7 @@ from rainbowdp.sessions.targets import Target
 _FEW = 10_000  # histograms over all of which a mean is taken
 _FARTHEST = 10**9  # a margin, or a number of people, beyond which nobody asks
 _ABOVE = (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5))  # of what is left above a tested share
+_FEW_ANSWERS = 2  # for which a table is made at once
 LEAST_LOSS = 1e-12  # losses below this are alike
 
 
@@ -118,6 +119,8 @@ def is_quick(target: Target, guarantee: Guarantee) -> bool:
     """Whether ``best`` needs no table, which may take a while to make."""
     question = target.question
     if not isinstance(question, Question) or not isinstance(guarantee, DP):
+        return True
+    if len(question.answers) <= _FEW_ANSWERS:
         return True
     tables = [family for family in FAMILIES if family.costly and family.suits(question)]
     large = guarantee.epsilon > EPSILONS[1]  # where the table for a smaller ε may be taken
