@@ -154,8 +154,9 @@ def _latest(reading: Reading, count: int) -> Iterator[Event]:
     first, found, end = balance.head.number + 1, 0, balance.head.number
     records: list[Record] = []
     answers: dict[int | None, Record] = {}
+    size = min(_PIECE, 3 * count + 10)  # a payment has one answer, and few other records
     while end > 0 and found < count:
-        start = max(1, end - _PIECE + 1)
+        start = max(1, end - size + 1)
         with reading() as book:
             piece = book.some(start, end)
             answers |= _answers(book, piece)
