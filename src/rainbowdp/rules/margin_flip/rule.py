@@ -95,12 +95,13 @@ class MarginFlip(Rule):
         """Flip a coin for each rival, and draw among the heads and the true answer, all alike."""
         distances = _SCORES.distances(key, answers)
         true = distances.index(0)
-        rivals = [*range(true), *range(true + 1, len(distances))]
-        behind = [distances[place] - 1 for place in rivals]
+        rivals = [*answers[:true], *answers[true + 1 :]]
+        behind = [distance - 1 for distance in distances if distance]
 
         def draw() -> Answer:
-            heads = [true, *(rivals[number] for number in self.coins.heads(behind))]
-            return answers[heads[secrets.randbelow(len(heads))]]
+            heads = self.coins.heads(behind)
+            place = secrets.randbelow(len(heads) + 1)
+            return rivals[heads[place]] if place < len(heads) else answers[true]
 
         return draw
 
