@@ -251,7 +251,8 @@ def by_kind(
         return _best_of(made, None)
     if not isinstance(question, Question):
         raise InvalidQuestion(
-            f"by_kind needs a question such as Winner([...]), got {type(question).__name__}"
+            "by_kind needs a question such as Winner([...]) or a RainbowGraph, got "
+            f"{type(question).__name__}"
         )
     chosen = family(kind)
     if options.get("epsilon") is not None:
