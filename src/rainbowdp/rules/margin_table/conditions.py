@@ -16,8 +16,10 @@ from rainbowdp.numeric.linear_programs import LinearProgram
 from rainbowdp.rules.margin_table.problem import Problem
 
 _NEGLIGIBLE = 1e-9  # a condition with such coefficients is kept by the mixing
-_NEAR = 0.02  # relative slack of conditions that come in with the violated ones
+_NEAR = 0.01  # relative slack of conditions that come in with the violated ones
 _MOST_ADDED = 3  # conditions a column in one round
+_START = 4  # conditions a column to begin with
+_NEARLY = 0.05  # the same of conditions to begin with, if a table for another ε is known
 _TINY = 1e-300
 
 
@@ -37,11 +39,17 @@ class Conditions:
         self._given = self.singles.maximum(0.0)
         self._active = np.zeros(self.singles.shape[0], dtype=bool)
 
-    def start(self, values: Floats, count: int) -> None:
-        """Put in those that ``values`` keep most narrowly."""
-        slack = self._slack(values)
-        some = np.argpartition(slack, count)[:count] if count < len(slack) else slice(None)
-        self._active[some] = True
+    def start(self, values: Floats, ratio: float) -> None:
+        """Put in those that are tight, or nearly so, for ``values`` that keep another e^ε.
+
+        There are at least so many that every column has some.
+        """
+        slack, least = self._slack(values), _START * self.problem.width
+        if least < len(slack):
+            cut = max(self.problem.ratio / ratio - 1 + _NEARLY, np.partition(slack, least)[least])
+            self._active = slack <= cut
+        else:
+            self._active[:] = True
 
     def program(self, lower: Floats, upper: Floats) -> LinearProgram:
         """Rows that sum to one, under the conditions that are in."""

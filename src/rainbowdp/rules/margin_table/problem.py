@@ -1,7 +1,7 @@
 """The linear program of a shape: its columns, its conditions and what it maximizes.
 
-Columns are the probabilities at the knots. ``proof`` says which pairs of neighboring rows are enough for
-privacy; of those that say the same by a symmetry one is built.
+Columns are the probabilities at the knots. ``proof`` says which pairs of neighboring rows are
+enough for privacy; of those that say the same by a symmetry one is built.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rainbowdp.aliases import Floats, Integers
+from rainbowdp.aliases import Floats, Integers, Weights
 from rainbowdp.numeric.coins import first_heads
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.margin_table.shape import Knots, Shape
@@ -66,6 +66,16 @@ class Problem:
     def width(self) -> int:
         """The number of columns."""
         return int(self.row_columns.max()) + 1
+
+    def fits(self, shape: Shape) -> bool:
+        """Whether a table of that shape, for another ε, has the same columns."""
+        return replace(shape, farthest=self.shape.farthest, ratio=self.shape.ratio) == self.shape
+
+    def values_of(self, rows: tuple[Weights, ...]) -> Floats:
+        """The columns of a table that fits."""
+        values = np.empty(self.width)
+        values[self.row_columns] = [[weight / sum(row) for weight in row] for row in rows]
+        return values
 
     def cells(self, gaps: Integers) -> tuple[Integers, Floats]:
         """The knot below each gap, and its share."""

@@ -13,7 +13,6 @@ integers with the rest given to the leader, and proved; the mixing grows until t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -42,21 +41,28 @@ TOTAL = 60 << 56  # a multiple of 1, 2, …, 6, so that leaders can share evenly
 # comes first matters more than many knots do.
 _LARGE_UNIT = 4.0
 _SIZES = {
-    "any leader": {
+    (Ties.ANY_LEADER, Neighbors.SUBSTITUTED): {
+        2: ((24, 0), (24, 0)),
+        3: ((20, 0), (20, 0)),
+        4: ((14, 0), (11, 0)),
+        5: ((10, 0), (10, 0)),
+        6: ((8, 0), (7, 0)),
+    },
+    (Ties.ANY_LEADER, Neighbors.ADDED_OR_REMOVED): {
         2: ((24, 0), (24, 0)),
         3: ((20, 0), (20, 0)),
         4: ((14, 0), (11, 0)),
         5: ((8, 0), (8, 0)),
         6: ((6, 0), (6, 0)),
     },
-    "substituted": {
+    (Ties.FIRST_LISTED, Neighbors.SUBSTITUTED): {
         2: ((24, 24), (24, 24)),
         3: ((20, 20), (20, 20)),
         4: ((9, 5), (8, 2)),
         5: ((6, 2), (6, 2)),
         6: ((4, 2), (4, 1)),
     },
-    "added or removed": {
+    (Ties.FIRST_LISTED, Neighbors.ADDED_OR_REMOVED): {
         2: ((24, 24), (24, 24)),
         3: ((20, 20), (20, 20)),
         4: ((6, 6), (6, 6)),
@@ -68,11 +74,9 @@ _REACH = {2: 2.0, 3: 2.0, 4: 2.0}  # in units; for more answers it would cost mi
 _FARTHEST_KNOT = 7.0  # in units; beyond it there is less than a thousandth to gain
 _FARTHEST = 40 * math.log(2)
 _ROUNDS = 60
-_START = 6  # conditions a column in the first program
-# Presolving makes large programs smaller, but takes some with hardly any room for infeasible.
-_WAYS = ((True, 1e-8), (False, 1e-10), (False, 1e-7))
 _GAP = 1e-5
 _LITTLE, _MOST_VIOLATION = 1e-10, 1e-7  # little is what a mixing of q times this makes good
+_SMALL, _MORE = 2000, 1e-9  # programs with more columns take too long to ask for as little
 _FLOOR = 1e-10  # below permute-and-flip; less is no room for the solver
 _WORTH = 1e-8  # what gains less than this on permute-and-flip is no better
 _LEAST_MIXING, _MOST_MIXING = 2.0**-37, 2.0**-19
@@ -94,16 +98,23 @@ def make_table(
     neighbors: str,
     ties: str,
     progress: Progress | None = None,
+    near: tuple[MarginTable, float] | None = None,
 ) -> tuple[MarginTable, Fraction]:
-    """The best table of its shape, proved in exact rationals, and how much was mixed into it."""
+    """The best table of its shape, proved in exact rationals, and how much was mixed into it.
+
+    A table that is ``near``, for another e^ε, only tells where to begin.
+    """
     if not has_table(answers, guarantee):
         raise InvalidGuarantee(
             f"a margin table is for 2 to {MOST_ANSWERS} answers and epsilon from "
             f"{EPSILONS[0]} to {EPSILONS[1]}, got {answers} answers and {guarantee}"
         )
+    tell = progress or (lambda line: None)
+    tell("writing the linear program")
     shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
     problem = Problem(shape, guarantee.ratio, float(guarantee.delta))
-    values = _solve(problem, progress)
+    values = _solve(problem, progress, near)
+    tell("proving the table")
     mixing = _LEAST_MIXING
     while mixing <= _MOST_MIXING:
         table = _in_integers(problem, values, mixing)
@@ -127,7 +138,7 @@ def shape_for(answers: int, epsilon: float, neighbors: str, ties: str) -> Shape:
     gap by two), 1/ε where one is added or removed. Gaps count up to r^gap = 2^-40.
     """
     unit = (2 if neighbors == Neighbors.SUBSTITUTED else 1) / epsilon
-    sizes = _SIZES[ties if ties == Ties.ANY_LEADER else neighbors]
+    sizes = _SIZES[Ties(ties), Neighbors(neighbors)]
     size, labeled = sizes[answers][unit > _LARGE_UNIT]
     size = min(size, 2 + int(_FARTHEST_KNOT * unit))
     knots = _knots(size, _REACH.get(answers, 0.0) * unit)
@@ -176,10 +187,13 @@ def _just_above(value: float) -> Fraction:
         most *= 2
 
 
-def _solve(problem: Problem, progress: Progress | None) -> Floats:
+def _solve(
+    problem: Problem, progress: Progress | None, near: tuple[MarginTable, float] | None = None
+) -> Floats:
     """The best values, by a program whose conditions are added as they fail.
 
-    It starts with those that permute-and-flip keeps most narrowly, which are nearly all that bind.
+    It starts with those that a table for another ε, or permute-and-flip, keeps most narrowly; they
+    are nearly all that bind.
     """
     flipped = problem.flipped
     leaders = np.unique(problem.row_columns[:, 0])
@@ -187,17 +201,18 @@ def _solve(problem: Problem, progress: Progress | None) -> Floats:
     lower[leaders] = np.maximum(0.0, flipped[leaders] - _FLOOR)
     upper[flipped == 0] = 0.0  # infinitely far behind
     conditions = Conditions(problem)
-    conditions.start(flipped, _START * problem.width)
-    little, ways = _LITTLE * (problem.ratio - 1), _WAYS[:1]
+    if near is not None and problem.fits(near[0].shape):
+        conditions.start(problem.values_of(near[0].rows), near[1])
+    else:
+        conditions.start(flipped, problem.ratio)
+    little = (_LITTLE if problem.width < _SMALL else _MORE) * (problem.ratio - 1)
     for number in range(_ROUNDS):
         program = conditions.program(lower, upper)
-        what = f"round {number + 1}, {problem.width} columns, {program.matrix.shape[0]} rows"
-        values, violation = _optimum(program, problem, ways, _prefixed(what, progress))
-        if conditions.add_violated(values, little):
-            continue
-        if violation < little or ways == _WAYS:
+        size = f"{problem.width} columns, {program.matrix.shape[0]} rows"
+        what = f"solving round {number + 1}, {size}"
+        values = _optimum(program, problem, little, _prefixed(what, progress))
+        if not conditions.add_violated(values, little):
             return values if problem.gain @ (values - flipped) >= _WORTH else flipped
-        ways = _WAYS
     raise NoTable(f"a margin table must be found within {_ROUNDS} rounds, got none")
 
 
@@ -210,33 +225,25 @@ def _prefixed(what: str, progress: Progress | None) -> Progress | None:
 
 
 def _optimum(
-    program: LinearProgram,
-    problem: Problem,
-    ways: Sequence[tuple[bool, float]],
-    progress: Progress | None,
-) -> tuple[Floats, float]:
+    program: LinearProgram, problem: Problem, little: float, progress: Progress | None
+) -> Floats:
     """Values that are nearly feasible and, by the multipliers' own bound, nearly the best.
 
-    And by how much they break what privacy asks for. What the solver calls them does not matter.
-    The ways, each with or without presolving and with a tolerance, are tried in turn; all of them
-    where the given ones find nothing of use.
+    What the solver calls them does not matter. Presolving makes large programs smaller, but takes
+    some with hardly any room for infeasible.
     """
     found, privacy = [], replace(program, lower=np.zeros(problem.width))  # floors have room
-    for number, (presolve, tolerance) in enumerate(_WAYS):
-        if number >= len(ways) and found:
-            break
+    for presolve, tolerance in ((True, 1e-8), (False, 1e-10), (False, 1e-7)):
         solver = Solver(program, tolerance=tolerance, presolve=presolve, progress=progress)
         solution = solver.maximize(problem.gain)
         if solution.gap < _GAP:
-            violation = privacy.violation(solution.values)
-            if violation <= _MOST_VIOLATION:
-                found.append((violation, number, solution.values))
-            if violation < _LITTLE * (problem.ratio - 1):
+            found.append((privacy.violation(solution.values), solution))
+            if found[-1][0] < little:
                 break
-    if not found:
-        raise NoTable(f"a margin table needs an optimum, but the solver said {solution.message}")
-    violation, _, values = min(found)
-    return values, violation
+    violation, best = min(found, key=lambda one: one[0], default=(math.inf, solution))
+    if violation > _MOST_VIOLATION:
+        raise NoTable(f"a margin table needs an optimum, but the solver said {best.message}")
+    return best.values
 
 
 def _in_integers(problem: Problem, values: Floats, mixing: float) -> MarginTable:

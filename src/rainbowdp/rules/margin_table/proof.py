@@ -17,8 +17,10 @@ start or end at a knot or at the farthest gap, and the first gap of the case.
 
 **How.** Rows are sums of non-negative products. In doubles they are right to a relative 2^-48
 (there are fewer than 32 roundings), so what is clear by a relative 2^-40 is proved; with
-``exactly`` 2^-24 is asked for. The rest is compared in integers, in which the shares of knots are multiples of 2^-128: a row is linear in each share, so each share moves it by at most 2^-129 of the total, and
-what is clear by as much is proved. What is still not clear is compared in exact fractions.
+``exactly`` 2^-24 is asked for. The rest is compared in integers, in which the shares of knots are
+multiples of 2^-128: a row is linear in each share, so each share moves it by at most 2^-129 of the
+total, and what is clear by as much is proved. What is still not clear is compared in exact
+fractions.
 """
 
 from __future__ import annotations
