@@ -40,7 +40,7 @@ FORMAT = "rainbowdp margin table"
 VERSION = 4  # of the way tables are made and proved
 FOLDER = "RAINBOWDP_CACHE"  # the variable that names another folder
 
-MAKING = "Making the margin table for {} answers and ε = {:g}, kept for the next time"
+MAKING = "Making a margin table for {} answers"
 WAITING = "Waiting for another process that is making the margin table for this ε."
 
 _OF_NO_USE = "A margin table is made again, as the kept one is of no use: {}"
@@ -76,7 +76,7 @@ def fetch_table(
             found = _from_disk(path, wanted, guarantee, say=_say)
             if found is None:
                 near = _nearest(answers, guarantee, neighbors, ties)
-                with timed(MAKING.format(answers, guarantee.epsilon)) as stage:
+                with timed(MAKING.format(answers)) as stage:
                     said = progress or (lambda line: stage(line.split(",")[0]))
                     found = make_table(answers, guarantee, neighbors, ties, said, near)
                 _to_disk(path, wanted, *found)
