@@ -246,7 +246,7 @@ def test_a_recalled_answer_says_when_and_by_what_it_was_drawn(
     shown = run(*named, "--mechanism", "permute-and-flip").output.splitlines()
     assert shown[3] == "mechanism  homogeneous, which drew the recorded answer"
     assert shown[4].startswith("proves     with 95 % confidence: ")
-    assert shown[5] == (
+    assert shown[6] == (
         f"ledger     {budget}: recalled, drawn {drawn}, nothing spent; left epsilon 2, delta 0"
     )
     again = told(*named, "--mechanism", "permute-and-flip")

@@ -224,7 +224,7 @@ def test_the_numbers_of_an_entry_are_the_budget(tmp_path: Path) -> None:
     ledger = Ledger.create(tmp_path / "one.db", dataset="d", epsilon="0.7", delta="1e-7")
     found = yaml.safe_load(as_yaml(ledger))["deployment"]["privacy_loss"]["privacy_parameters"]
     assert found == {"epsilon": 0.7, "delta": 1e-7}
-    given = {"epsilon": 3, "delta": "1e-6", "spend_in": "rho"}
+    given: dict[str, Any] = {"epsilon": 3, "delta": "1e-6", "spend_in": "rho"}
     ledger = Ledger.create(tmp_path / "two.db", dataset="d", **given)
     found = yaml.safe_load(as_yaml(ledger))["deployment"]["privacy_loss"]["privacy_parameters"]
     rho = float(ledger.balance().total.parts[0])

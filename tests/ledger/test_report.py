@@ -121,6 +121,13 @@ def test_a_report_of_a_ledger_that_nobody_asked(tmp_path: Path) -> None:
     assert "Nobody has asked yet, and nobody has a limit." in words
 
 
+def test_a_budget_beyond_all_promises_is_reported_as_such(tmp_path: Path) -> None:
+    for number, budget in enumerate(({"epsilon": 20_000}, {"rho": 10**6}, {"mu": 10**6})):
+        amounts: Any = budget
+        ledger = Ledger.create(tmp_path / f"{number}.db", dataset="d", **amounts)
+        assert "promises" in words_of(page(ledger))
+
+
 def test_a_long_report_lists_the_latest_and_counts_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

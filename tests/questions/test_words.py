@@ -116,7 +116,7 @@ CASES: list[tuple[Any, str]] = [
         "How many records have 65 or more in column age, for 3 in the month of column visited?",
     ),
     (
-        rb.Custom(["even", "odd"], len, neighbors="substituted", name="parity", column="age"),
+        rb.Custom(["even", "odd"], dict, neighbors="substituted", name="parity", column="age"),
         "What is parity of column age: even or odd? A function of the user's own decides.",
     ),
     (

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from rainbowdp.ledger.balance import Balance, after
+from rainbowdp.ledger.balance import Balance
 from rainbowdp.ledger.book import Book
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import KINDS, Cost
@@ -124,19 +124,27 @@ def events(reading: Reading, last: int | None = None) -> Iterator[Event]:
 
 
 def _all(reading: Reading) -> Iterator[Event]:
-    balance: Balance | None = None
+    total: Any = None
+    left: Any = None
     notes: dict[int | None, list[Record]] | None = None
     for piece in whole_chain(reading):
-        if notes is None:
-            notes = _notes(reading)
+        notes = _notes(reading) if notes is None else notes
         with reading() as book:
-            answers = _answers(book, piece)
+            answers, balance = _answers(book, piece), book.balance
+        cost = KINDS[balance.kind]
         for record in piece:
-            balance = after(balance, record)
-            if _is_own(record):
-                about = tuple(notes.get(record.number, ()))
-                answer = answers.get(record.number)
-                yield _event(record, answer, about, balance, balance.total, balance.left)
+            if not _is_own(record):
+                continue
+            entry = _entry(record, answers, balance)
+            if entry is not None:
+                left = left - entry.cost
+            elif record.kind == "creation":
+                total = left = cost.restore(record.content["total"])
+            elif record.kind in ("extension", "renewal"):
+                added = cost.restore(record.content["added"])
+                total, left = total + added, left + added
+            about = tuple(notes.get(record.number, ()))
+            yield Event(record, entry, about, balance.kind, total, left)
 
 
 def _latest(reading: Reading, count: int) -> Iterator[Event]:
@@ -146,8 +154,9 @@ def _latest(reading: Reading, count: int) -> Iterator[Event]:
     first, found, end = balance.head.number + 1, 0, balance.head.number
     records: list[Record] = []
     answers: dict[int | None, Record] = {}
+    size = min(_PIECE, 3 * count + 10)  # a payment has one answer, and few other records
     while end > 0 and found < count:
-        start = max(1, end - _PIECE + 1)
+        start = max(1, end - size + 1)
         with reading() as book:
             piece = book.some(start, end)
             answers |= _answers(book, piece)
@@ -162,31 +171,25 @@ def _latest(reading: Reading, count: int) -> Iterator[Event]:
     for record in records:
         if record.kind == "note":
             notes.setdefault(record.subject, []).append(record)
-    total, left = balance.total, balance.left
+    total, left, cost = balance.total, balance.left, KINDS[balance.kind]
     made: list[Event] = []
     for record in reversed(records):
-        if _is_own(record):
-            about, answer = tuple(notes.get(record.number, ())), answers.get(record.number)
-            made.append(_event(record, answer, about, balance, total, left))
-        cost = KINDS[balance.kind]
-        if record.kind == "payment":
-            left = left + cost.restore(record.content["cost"])
+        if not _is_own(record):
+            continue
+        entry, about = _entry(record, answers, balance), tuple(notes.get(record.number, ()))
+        made.append(Event(record, entry, about, balance.kind, total, left))
+        if entry is not None:
+            left = left + entry.cost
         elif record.kind in ("extension", "renewal"):
             added = cost.restore(record.content["added"])
             total, left = total - added, left - added
     yield from reversed(made)
 
 
-def _event(
-    record: Record,
-    answer: Record | None,
-    notes: tuple[Record, ...],
-    balance: Balance,
-    total: Cost,
-    left: Cost,
-) -> Event:
-    entry = entry_of(balance, record, answer) if record.kind == "payment" else None
-    return Event(record, entry, notes, balance.kind, total, left)
+def _entry(record: Record, answers: dict[int | None, Record], balance: Balance) -> Entry | None:
+    if record.kind != "payment":
+        return None
+    return entry_of(balance, record, answers.get(record.number))
 
 
 def _answers(book: Book, piece: list[Record]) -> dict[int | None, Record]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.resources import files
 
+from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -112,15 +113,19 @@ def _budget(balance: Balance) -> str:
             f"<div><strong>{symbol} {_text(left)} left</strong>{_bar(share)}"
             f"{_text(spent)} of {_text(total)} spent, {share:.3g} %{square}</div>"
         )
-    whole_budget = _as_guarantee(balance.total)
-    words = whole_budget.in_words(balance.unit.whom)
-    apart = balance.total.parts[-1]
-    if apart and not isinstance(whole_budget, DP):
+    return f'<div class="budget">{"".join(parts)}</div><p>{_promise(balance)}</p>'
+
+
+def _promise(balance: Balance) -> str:
+    """What it means if all of the budget is spent."""
+    try:
+        whole = _as_guarantee(balance.total)
+    except InvalidGuarantee:
+        return "The whole budget is so large that it promises nothing."
+    words = whole.in_words(balance.unit.whom)
+    if balance.total.parts[-1] and not isinstance(whole, DP):
         words += f"; besides, it may fail with a chance of {balance.total.shown()['delta']}"
-    return (
-        f'<div class="budget">{"".join(parts)}</div>'
-        f"<p>What the whole budget promises, {_text(whole_budget)}: {_text(words)}.</p>"
-    )
+    return f"What the whole budget promises, {_text(whole)}: {_text(words)}."
 
 
 def _when(found: Summary) -> str:
