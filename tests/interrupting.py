@@ -120,10 +120,15 @@ def run(
 def entries(place: Path) -> list[tuple[int, str | None]]:
     """What a ledger holds, read without a line of ours."""
     with sqlite3.connect(f"file:{place}?mode=ro", uri=True) as connection:
-        query = "SELECT number, answer FROM rainbow_entries ORDER BY number"
+        query = (
+            "SELECT paid.content, given.content FROM rainbow_records AS paid "
+            "LEFT JOIN rainbow_records AS given "
+            "ON given.subject = paid.number AND given.kind = 'answer' "
+            "WHERE paid.kind = 'payment' ORDER BY paid.number"
+        )
         return [
-            (number, None if answer is None else json.loads(answer))
-            for number, answer in connection.execute(query)
+            (json.loads(paid)["entry"], None if given is None else json.loads(given)["answer"])
+            for paid, given in connection.execute(query)
         ]
 
 

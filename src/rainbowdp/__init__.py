@@ -74,6 +74,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.guarantees.trade_off import TradeOff
     from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
     from rainbowdp.ledger import Ledger
+    from rainbowdp.mechanisms.best_on_graphs import Candidate, Choice
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.continuous import Continuous
     from rainbowdp.mechanisms.design import Design, design
@@ -99,6 +100,11 @@ if TYPE_CHECKING:  # what type checkers and editors read
     )
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load, load_count
+    from rainbowdp.sessions.buying import Bought
+    from rainbowdp.sessions.plan import Plan, PlanRelease
+    from rainbowdp.sessions.planning import plan
+    from rainbowdp.sessions.session import Explanation, Session
+    from rainbowdp.sessions.targets import Target
     from rainbowdp.tables import Look, SQLTable, TextFile, look
 
 __version__ = "0.1.0"
@@ -106,9 +112,12 @@ __version__ = "0.1.0"
 __all__ = [
     "DP",
     "Baseline",
+    "Bought",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Candidate",
     "Check",
+    "Choice",
     "Comparison",
     "Continuous",
     "Count",
@@ -122,6 +131,7 @@ __all__ = [
     "ExactCount",
     "ExactMechanism",
     "Existence",
+    "Explanation",
     "GaussianDP",
     "Grouped",
     "GroupedMechanism",
@@ -148,6 +158,8 @@ __all__ = [
     "NotAMorphism",
     "NotApplicable",
     "PersonRule",
+    "Plan",
+    "PlanRelease",
     "Precision",
     "Programmed",
     "ProportionMechanism",
@@ -160,8 +172,10 @@ __all__ = [
     "Ranking",
     "Release",
     "SQLTable",
+    "Session",
     "Share",
     "Significance",
+    "Target",
     "TextFile",
     "Threshold",
     "Ties",
@@ -193,6 +207,7 @@ __all__ = [
     "optimal_line",
     "optimum",
     "permute_and_flip",
+    "plan",
     "pooled_permute_and_flip",
     "printed_operator",
     "program",
@@ -273,6 +288,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.boundary": ("BoundaryCondition",),
     "mechanisms.continuous": ("Continuous",),
     "mechanisms.design": ("Design", "design"),
+    "mechanisms.best_on_graphs": ("Candidate", "Choice"),
     "mechanisms.lifted.lifted": ("Lifted", "fixed_point", "lifted"),
     "mechanisms.mechanism": ("Mechanism", "dominates", "relate"),
     "mechanisms.optimal": ("optimal_line",),
@@ -295,6 +311,11 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load", "load_count"),
+    "sessions.buying": ("Bought",),
+    "sessions.plan": ("Plan", "PlanRelease"),
+    "sessions.planning": ("plan",),
+    "sessions.session": ("Explanation", "Session"),
+    "sessions.targets": ("Target",),
     "tables": ("Look", "SQLTable", "TextFile", "look"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

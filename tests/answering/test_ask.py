@@ -508,13 +508,14 @@ def test_the_answer_is_in_the_file_before_it_is_returned(
 
     def last(answer: Any, entry: Any = None, **more: Any) -> rb.Release:
         with sqlite3.connect(ledger.where) as database:
-            found.extend(row[0] for row in database.execute("SELECT answer FROM rainbow_entries"))
+            rows = database.execute("SELECT content FROM rainbow_records WHERE kind = 'answer'")
+            found.extend(row[0] for row in rows)
         database.close()
         return made(answer, entry, **more)
 
     monkeypatch.setattr(askable, "Release", last)
     answered = rb.ask(POLL, COUNTS, ledger=ledger)
-    assert found == [f'"{answered.answer}"']
+    assert found == [f'{{"answer":"{answered.answer}"}}']
 
 
 def test_a_custom_question_is_asked_as_any_other(ledger: Ledger) -> None:

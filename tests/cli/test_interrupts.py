@@ -118,9 +118,10 @@ def test_at_random_moments(table: Path, ledger: Path, times: int) -> None:
 
 def test_a_planted_silent_payment_is_found(ledger: Path) -> None:
     with sqlite3.connect(ledger) as connection:
-        columns = [row[1] for row in connection.execute("PRAGMA table_info(rainbow_entries)")]
-        values = ", ".join("7" if name == "number" else "'\"x\"'" for name in columns)
-        connection.execute(f"INSERT INTO rainbow_entries VALUES ({values})")
+        connection.execute(
+            "INSERT INTO rainbow_records "
+            "VALUES (7, '', 'payment', NULL, NULL, '{\"entry\": 1}', '')"
+        )
     silent = Ended(130, "rainbow: Interrupted; nothing was spent.\n", "")
     with pytest.raises(AssertionError):
         judge(silent, 0, ledger)

@@ -115,7 +115,10 @@ def test_a_person_column_and_a_promise_exclude_each_other(tmp_path: Path) -> Non
 def test_a_budget_in_rho_pays_for_all_three(tmp_path: Path, hospitals: list[Path]) -> None:
     place, table = tmp_path / "budget.db", hospitals[0] / "visits.csv"
     made = told("ledger", "create", place, "--dataset", "visits", "--rho", "1")
-    assert (made["kind"], made["total"]) == ("zero-concentrated", {"rho": "1"})
+    assert (made["kind"], made["total"]) == (
+        "zero-concentrated",
+        {"rho": "1", "delta": "0"},
+    )
     asked = ("ask", "winner", table, "--column", "ward", "--among", "north,south,west")
     answer = told(*asked, "--rho", "1/8", "--ledger", place)
     assert answer["answer"] == "north"
@@ -123,8 +126,9 @@ def test_a_budget_in_rho_pays_for_all_three(tmp_path: Path, hospitals: list[Path
     assert answer["guarantee"] == {"kind": "zero-concentrated", "rho": "1/8"}
     told(*asked, "--mu", "1", "--ledger", place)
     told(*asked, "--epsilon", "1/2", "--ledger", place)
-    said = refused(*asked, "--epsilon", "1/2", "--delta", "1e-9", "--ledger", place)
-    assert "is in rho, which cannot pay for DP(epsilon=0.5, delta=1e-09). Ask without delta" in said
+    said = refused(*asked, "--epsilon", "1/2", "--delta", "1e-9", "--ledger", place, code=4)
+    assert "costs δ = 1e-9, but" in said
+    assert "has δ = 0 left. Ask without delta" in said
     said = refused(*asked, "--epsilon", "1", "--ledger", place, code=4)
     assert "Use a smaller epsilon" in said
     assert len(told("ledger", "history", place)) == 3
@@ -219,7 +223,7 @@ def test_a_second_source_is_shown(budget: str, hospitals: list[Path]) -> None:
     for file in files:
         run("ask", "winner", file, *WINNER, "--ledger", budget)
     lines = run("ledger", "balance", budget).output.splitlines()
-    assert lines[-3] == "spent      epsilon 2, delta 0, in 2 answers"
+    assert lines[-4] == "spent      epsilon 2, delta 0, in 2 answers"
     assert lines[-1] == f"sources    {files[0]}; {files[1]}"
     assert told("ledger", "balance", budget)["sources"] == files
     assert [entry["source"] for entry in told("ledger", "history", budget)] == files
@@ -242,7 +246,7 @@ def test_a_recalled_answer_says_when_and_by_what_it_was_drawn(
     shown = run(*named, "--mechanism", "permute-and-flip").output.splitlines()
     assert shown[3] == "mechanism  homogeneous, which drew the recorded answer"
     assert shown[4].startswith("proves     with 95 % confidence: ")
-    assert shown[5] == (
+    assert shown[6] == (
         f"ledger     {budget}: recalled, drawn {drawn}, nothing spent; left epsilon 2, delta 0"
     )
     again = told(*named, "--mechanism", "permute-and-flip")
@@ -274,8 +278,8 @@ def test_history_shows_the_unit_and_numbers_the_sources(budget: str, hospitals: 
         f"source 1   {hospitals[0] / 'visits.csv'}",
         f"source 2   {hospitals[1] / 'visits.csv'}",
     ]
-    rows = [line.split() for line in lines if re.match(r"\s*[123]\s+2\d\d\d-", line)]
-    assert [(row[0], row[3]) for row in rows] == [("1", "1"), ("2", "2"), ("3", "1")]
+    rows = re.findall(r"^   (\d)  2.* of source (\d)$", "\n".join(lines), re.MULTILINE)
+    assert rows == [("1", "1"), ("2", "2"), ("3", "1")]
 
 
 def test_an_entry_in_json_carries_unit_dataset_and_source(

@@ -12,7 +12,7 @@ import rainbowdp as rb
 from ledgers import QUESTION, execute, new_ledger, says, spend
 from rainbowdp.errors import LedgerError
 from rainbowdp.ledger import Ledger
-from rainbowdp.ledger.schema import BUDGET, balance_row
+from rainbowdp.ledger.schema import LEDGER, balance_row
 
 
 def broken(ledger: Ledger) -> str:
@@ -25,14 +25,18 @@ def broken(ledger: Ledger) -> str:
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE rainbow_budget SET total_epsilon = '30'",
-        "UPDATE rainbow_budget SET spent_epsilon = '0'",
-        "UPDATE rainbow_budget SET neighbors = 'added or removed'",
-        "UPDATE rainbow_budget SET dataset = 'city-2026'",
-        """UPDATE rainbow_budget SET unit = '{"kind": "person", "column": "voter"}'""",
-        "UPDATE rainbow_budget SET sources = '[]'",
-        "UPDATE rainbow_budget SET entries = 0",
-        "DELETE FROM rainbow_budget",
+        """UPDATE rainbow_ledger SET balance = REPLACE(balance, '"3"', '"30"')""",
+        "UPDATE rainbow_ledger SET balance = REPLACE(balance, 'substituted', 'added or removed')",
+        "UPDATE rainbow_ledger SET balance = REPLACE(balance, 'town', 'city')",
+        "UPDATE rainbow_ledger SET number = 1",
+        "UPDATE rainbow_ledger SET head = 'f'",
+        "UPDATE rainbow_ledger SET software = 'rainbowdp 9'",
+        "DELETE FROM rainbow_ledger",
+        "DELETE FROM rainbow_records WHERE number = 2",
+        "DELETE FROM rainbow_records",
+        "UPDATE rainbow_records SET time = '2020-01-01' WHERE number = 2",
+        "INSERT INTO rainbow_records SELECT 3, time, kind, name, subject, content, seal "
+        "FROM rainbow_records WHERE number = 2",
     ],
 )
 def test_a_budget_that_was_altered(place: str, statement: str) -> None:
@@ -48,13 +52,15 @@ def test_a_budget_that_was_altered(place: str, statement: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE rainbow_entries SET answer = '\"green\"' WHERE number = 1",
-        "UPDATE rainbow_entries SET epsilon = '1/2' WHERE number = 2",
-        "UPDATE rainbow_entries SET source = 'votes, first count' WHERE number = 1",
-        "UPDATE rainbow_entries SET source = NULL WHERE number = 2",
-        """UPDATE rainbow_entries SET mechanism = '{"kind": "proximity"}' WHERE number = 1""",
-        "DELETE FROM rainbow_entries WHERE number = 2",
-        "DELETE FROM rainbow_entries WHERE number = 1",
+        "UPDATE rainbow_records SET content = REPLACE(content, 'red', 'green') WHERE number = 3",
+        """UPDATE rainbow_records SET content = REPLACE(content, '"1"', '"2"') WHERE number = 2""",
+        "UPDATE rainbow_records SET content = REPLACE(content, 'final', 'first') WHERE number = 2",
+        "UPDATE rainbow_records SET name = 'poll' WHERE number = 2",
+        "UPDATE rainbow_records SET subject = NULL WHERE number = 3",
+        "UPDATE rainbow_records SET kind = 'note' WHERE number = 3",
+        "DELETE FROM rainbow_records WHERE number = 4",
+        "DELETE FROM rainbow_records WHERE number = 3",
+        "DELETE FROM rainbow_records WHERE number = 1",
     ],
 )
 def test_entries_that_were_altered(place: str, statement: str) -> None:
@@ -70,9 +76,9 @@ def test_sources_that_are_not_those_of_the_entries(place: str) -> None:
     """Rows that are each whole, but do not belong together."""
     ledger = new_ledger(place, epsilon=3)
     spend(ledger, rb.DP(1))
-    row = balance_row(replace(ledger.balance(), sources=("votes, first count",)))
+    row = balance_row(replace(ledger.balance(), sources=("votes, first count",)), "rainbowdp")
     with ledger._store.write() as connection:
-        connection.execute(update(BUDGET), row)
+        connection.execute(update(LEDGER), row)
     assert ledger.balance().sources == ("votes, first count",)
     with pytest.raises(LedgerError, match=broken(ledger)):
         ledger.history()
@@ -81,7 +87,10 @@ def test_sources_that_are_not_those_of_the_entries(place: str) -> None:
 def test_a_name_of_another_source_is_not_recalled_by_damage(place: str) -> None:
     ledger = new_ledger(place, epsilon=3)
     ledger.record(spend(ledger, rb.DP(1), "poll"), "red")
-    execute(place, "UPDATE rainbow_entries SET source = 'votes, first count'")
+    execute(
+        place,
+        "UPDATE rainbow_records SET content = REPLACE(content, 'final', 'first') WHERE number = 2",
+    )
     with pytest.raises(LedgerError, match=broken(ledger)):
         ledger.recall("poll", question=QUESTION, guarantee=rb.DP(1), source="votes, first count")
 

@@ -32,7 +32,15 @@ from rainbowdp.questions import Unit
 
 def test_a_ledger_from_first_to_last(place: str) -> None:
     ledger = new_ledger(
-        place, epsilon="1", delta="1e-5", neighbors="added or removed", person="voter"
+        place,
+        epsilon="1",
+        delta="1e-5",
+        neighbors="added or removed",
+        person="voter",
+        title="Town votes",
+        purpose="The yearly report",
+        contact="officer@town.example",
+        by="poll service",
     )
     guarantee = rb.DP("0.3", delta="1e-6")
     asked: dict[str, Any] = {"question": QUESTION, "source": SOURCE}
@@ -43,6 +51,7 @@ def test_a_ledger_from_first_to_last(place: str) -> None:
         neighbors="added or removed",
         mechanism={"kind": "exponential"},
         name="first",
+        words="Red or green?",
         **asked,
     )
     assert entry == Entry(
@@ -54,10 +63,14 @@ def test_a_ledger_from_first_to_last(place: str) -> None:
         neighbors="added or removed",
         source=SOURCE,
         question_text='{"among":["red","green"],"column":"choice","question":"winner"}',
+        words="Red or green?",
         mechanism_text='{"kind":"exponential"}',
         guarantee=guarantee,
         cost=DPCost(Fraction(3, 10), Fraction(1, 10**6)),
-        answer=None,
+        by="poll service",
+        role=None if Path(place).exists() else "postgres",
+        software=f"rainbowdp {rb.__version__}",
+        paid=ledger.head(),
     )
     assert entry.question == QUESTION
     assert entry.mechanism == {"kind": "exponential"}
@@ -73,17 +86,30 @@ def test_a_ledger_from_first_to_last(place: str) -> None:
     assert ledger.recall("first", guarantee=guarantee, **asked) == answered
     assert ledger.recall("second", guarantee=guarantee, **asked) is None
     assert ledger.history() == (answered,)
-    assert ledger.balance() == Balance(
+    balance = ledger.balance()
+    assert balance == Balance(
+        identity=ledger.identity,
+        title="Town votes",
+        purpose="The yearly report",
+        contact="officer@town.example",
         dataset=DATASET,
         unit=voter,
         neighbors="added or removed",
         kind="dp",
+        given={"epsilon": "1", "delta": "1/100000"},
         total=DPCost(Fraction(1), Fraction(1, 10**5)),
         spent=DPCost(Fraction(3, 10), Fraction(1, 10**6)),
-        left=DPCost(Fraction(7, 10), Fraction(9, 10**6)),
         entries=1,
+        answers=1,
         sources=(SOURCE,),
+        other_sources=0,
+        limits=(),
+        closed=None,
+        witness=None,
+        head=answered.head,
     )
+    assert balance.left == DPCost(Fraction(7, 10), Fraction(9, 10**6))
+    assert [record.kind for record in ledger.records()] == ["creation", "payment", "answer"]
 
 
 def test_a_balance_and_an_entry_are_json(place: str) -> None:
@@ -91,15 +117,26 @@ def test_a_balance_and_an_entry_are_json(place: str) -> None:
     entry = ledger.record(spend(ledger, rb.GaussianDP("0.5")), "grün\0")
     unit = {"kind": "promise", "rows_per_person": 3}
     assert json.loads(json.dumps(ledger.balance().as_dict())) == {
+        "identity": ledger.identity,
+        "title": None,
+        "purpose": None,
+        "contact": None,
         "dataset": DATASET,
         "unit": unit,
         "neighbors": "substituted",
         "kind": "gaussian",
-        "total": {"mu_squared": "4"},
-        "spent": {"mu_squared": "1/4"},
-        "left": {"mu_squared": "15/4"},
+        "given": {"mu": "2", "delta": "0"},
+        "total": {"mu_squared": "4", "delta": "0"},
+        "spent": {"mu_squared": "1/4", "delta": "0"},
+        "left": {"mu_squared": "15/4", "delta": "0"},
         "entries": 1,
+        "answers": 1,
         "sources": [SOURCE],
+        "other_sources": 0,
+        "limits": [],
+        "closed": None,
+        "witness": None,
+        "head": str(ledger.head()),
     }
     assert json.loads(json.dumps(ledger.history()[0].as_dict())) == {
         "number": 1,
@@ -110,10 +147,15 @@ def test_a_balance_and_an_entry_are_json(place: str) -> None:
         "neighbors": "substituted",
         "source": SOURCE,
         "question": QUESTION,
+        "words": None,
         "mechanism": None,
         "guarantee": {"kind": "gaussian", "mu": "1/2"},
-        "cost": {"mu_squared": "1/4"},
+        "cost": {"mu_squared": "1/4", "delta": "0"},
+        "by": ledger.by,
+        "role": entry.role,
+        "software": f"rainbowdp {rb.__version__}",
         "answer": "grün\0",
+        "head": str(ledger.head()),
     }
 
 
@@ -133,7 +175,7 @@ def test_values_are_frozen(tmp_path: Path) -> None:
     entry = spend(ledger, rb.DP(1))
     entry.question["column"] = "other"
     assert entry.question == QUESTION
-    for value, name in ((ledger, "kind"), (entry, "answer"), (ledger.balance(), "left")):
+    for value, name in ((ledger, "kind"), (entry, "answer"), (ledger.balance(), "spent")):
         with pytest.raises(FrozenInstanceError):
             setattr(value, name, None)
 
@@ -286,18 +328,23 @@ def test_gaussian_spending_is_a_sum_of_squares(total: Fraction, asked: list[Frac
         ({"mu": 0}, "The mu of a budget must be greater than 0, got mu=0."),
         (
             {"epsilon": 1, "mu": 1},
-            "A budget is either epsilon, with or without delta, or mu alone, or rho alone, got "
+            "A budget is in epsilon, in mu or in rho, each with or without delta, got "
             "epsilon=1, delta=0, mu=1, rho=None. Leave out all but one.",
         ),
         (
             {"rho": 1, "mu": 1},
-            "A budget is either epsilon, with or without delta, or mu alone, or rho alone, got "
+            "A budget is in epsilon, in mu or in rho, each with or without delta, got "
             "epsilon=None, delta=0, mu=1, rho=1. Leave out all but one.",
         ),
         (
-            {"rho": 1, "delta": "1/9"},
-            "A budget is either epsilon, with or without delta, or mu alone, or rho alone, got "
-            "epsilon=None, delta=1/9, mu=None, rho=1. Leave out all but one.",
+            {"epsilon": 1, "delta": "1/9", "delta_apart": "1/10"},
+            "delta_apart=1/10 goes with spend_in, which turns the rest of delta into mu or rho. "
+            "Leave it out, and give delta alone.",
+        ),
+        (
+            {"epsilon": 1, "delta": "1e-6", "delta_apart": "1e-6", "spend_in": "rho"},
+            "delta_apart must be smaller than delta, got delta_apart=0.000001 and delta=0.000001. "
+            "Use half of it or less.",
         ),
         ({"rho": 0}, "The rho of a budget must be greater than 0, got rho=0."),
         ({"rho": "nan"}, "rho must be a finite number, got rho='nan'"),
@@ -394,9 +441,9 @@ def refusals(ledger: Ledger) -> Iterator[tuple[Callable[[], object], str]]:
         "The mechanism must be described by a mapping of JSON values, got str 'best'.",
     )
     yield (
-        asked(guarantee=rb.DP(1 + Fraction(1, 2**13_000))),
-        "A ledger keeps exact sums of up to 13000 bits, and this one would take 13001. Give "
-        "epsilon, delta, mu and rho as short decimals.",
+        asked(guarantee=rb.DP(1 + Fraction(1, 2**15_000))),
+        "A ledger keeps guarantees of up to 4300 digits, and this one is longer. Give epsilon, "
+        "delta, mu and rho as short decimals.",
     )
     anew = f"choose another name to ask {where} anew."
     yield (
@@ -433,14 +480,14 @@ def test_refusals_leave_the_ledger_as_it_was(place: str) -> None:
         assert (ledger.balance(), ledger.history()) == before
 
 
-def test_a_gaussian_ledger_takes_gaussian_guarantees(tmp_path: Path) -> None:
+def test_a_gaussian_ledger_takes_no_rho(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
     message = (
-        f"The budget of {place} is in mu, which cannot pay for DP(epsilon=1). Ask under "
-        "GaussianDP, or create a ledger with a budget in epsilon and delta."
+        f"The budget of {place} is in mu, which cannot pay for ZeroConcentrated(rho=1). Ask under "
+        "GaussianDP, or create a ledger with a budget in rho."
     )
     with pytest.raises(LedgerError, match=says(message)):
-        spend(new_ledger(place, mu=1), rb.DP(1))
+        spend(new_ledger(place, mu=1), rb.ZeroConcentrated(1))
 
 
 def test_an_entry_is_recorded_where_it_was_spent(places: Callable[[], str]) -> None:

@@ -47,8 +47,8 @@ def test_a_budget_in_rho_is_spent_and_read_again(places: Callable[[], str]) -> N
     assert first.guarantee == rb.ZeroConcentrated("1/8")
     assert second.guarantee == rb.GaussianDP("1/2")
     assert first.as_dict()["guarantee"] == {"kind": "zero-concentrated", "rho": "1/8"}
-    assert first.as_dict()["cost"] == {"rho": "1/8"}
-    assert again.balance().as_dict()["total"] == {"rho": "1/2"}
+    assert first.as_dict()["cost"] == {"rho": "1/8", "delta": "0"}
+    assert again.balance().as_dict()["total"] == {"rho": "1/2", "delta": "0"}
 
 
 PAID = st.one_of(
@@ -82,7 +82,7 @@ def test_prices_add_up_exactly_and_never_past_the_budget(total: Fraction, asked:
 
 @given(st.fractions(0, 30))
 def test_gaussian_privacy_costs_half_its_square(mu: Fraction) -> None:
-    assert rho_of(rb.GaussianDP(mu)) == mu * mu / 2
+    assert 0 <= rho_of(rb.GaussianDP(mu)) - mu * mu / 2 < Fraction(1, 10**100)
 
 
 @given(st.fractions(Fraction(1, 10**9), 700))
@@ -169,12 +169,12 @@ def test_what_costs_nothing() -> None:
 # refusals
 
 
-def test_a_delta_is_refused(tmp_path: Path) -> None:
+def test_a_delta_is_refused_where_none_is_kept_apart(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
     ledger = new_ledger(place, rho=1)
     message = (
-        f"The budget of {place} is in rho, which cannot pay for DP(epsilon=0.1, delta=1e-09). Ask "
-        "without delta, or create a ledger with a budget in epsilon and delta."
+        f"This question costs δ = 1e-9, but {place} has δ = 0 left. Ask without delta, or repeat "
+        "an earlier question by its name for free."
     )
     for refused in (spend, fits):
         with pytest.raises(rb.LedgerError, match=says(message)):
@@ -189,14 +189,14 @@ def fits(ledger: Ledger, guarantee: Any) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), list(permutations(["epsilon", "mu", "rho"], 2)))
-def test_only_rho_pays_for_others(tmp_path: Path, one: str, other: str) -> None:
+def test_what_pays_for_others(tmp_path: Path, one: str, other: str) -> None:
     ledger = new_ledger(tmp_path / "budget.db", **{one: 1})
     promises: dict[str, Any] = {
         "epsilon": rb.DP("1/9"),
         "mu": rb.GaussianDP("1/9"),
         "rho": rb.ZeroConcentrated("1/9"),
     }
-    if one == "rho":
+    if one == "rho" or (one, other) == ("mu", "epsilon"):
         spend(ledger, promises[other])
         return
     with pytest.raises(rb.LedgerError, match="cannot pay for"):

@@ -20,9 +20,15 @@ from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NotApplicable, RainbowError
 from rainbowdp.exact.rule import Family
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.guarantees.curve import curve_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.moves import of_one_move
+from rainbowdp.mechanisms.best_on_graphs import Choice, best_on_graph
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
+from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights
 from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Count, Grouped, Keys, ProportionTest, Question, Winner
 from rainbowdp.questions.base import whole
@@ -36,6 +42,8 @@ from rainbowdp.rules.margin_table.program import EPSILONS
 _SHARE_OF_A_TABLE = {Ties.FIRST_LISTED: 0.95, Ties.ANY_LEADER: 0.75}
 _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few errors in a hundred
 _LARGE_DELTA = Fraction(1, 100)
+# A crowd table takes seconds to make, and errs at least so many times as often as permute-and-flip.
+_MUCH_LESS = 0.6
 _HELD = 3  # answers up to which a table is a matter of moments, so that it is built to be compared
 
 
@@ -67,18 +75,38 @@ def best(
 ) -> GroupedMechanism: ...
 
 
+@overload
 def best(
-    question: Question | Count | ProportionTest | Keys | Grouped,
+    question: RainbowGraph,
+    guarantee: Guarantee,
+    *,
+    utility: AnyUtility | None = None,
+    weights: AnyWeights | None = None,
+) -> Choice: ...
+
+
+def best(
+    question: Question | Count | ProportionTest | Keys | Grouped | RainbowGraph,
     guarantee: Guarantee,
     *,
     records: int | None = None,
-) -> QuestionMechanism | CountMechanism | ProportionMechanism | KeysMechanism | GroupedMechanism:
+    utility: AnyUtility | None = None,
+    weights: AnyWeights | None = None,
+) -> (
+    QuestionMechanism
+    | CountMechanism
+    | ProportionMechanism
+    | KeysMechanism
+    | GroupedMechanism
+    | Choice
+):
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
     * A count: canonical noise. A test of a share: the most powerful one.
     * Zero-concentrated privacy: the exponential mechanism.
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
+      Over seven to ten: a crowd table, unless another kind has a lower measure.
     * Otherwise the kind with the least measure: for a quantile of three and more bins, or several,
       the expected distance in records from the truth, for any other question the chance of a wrong
       answer. It is the mean over a fixed list of histograms, which depends on the shape of the
@@ -88,21 +116,30 @@ def best(
       exponential mechanism. So a larger ε, δ, μ or ρ never buys a worse answer by that measure, or
       on tables of ``records`` records where you give them. A kind that leaves δ unused says so in
       ``claim``.
+    * A graph: the kind with the most expected worth in the mean over datasets, among homogeneous
+      (with a designed boundary), proximity, margin flip, exponential, lifted, fixed point and, on
+      small graphs, a linear program. The result lists all of them.
 
     Parameters
     ----------
     question
-        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not.
+        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not; or a graph.
     guarantee
-        What is promised between neighboring tables.
+        What is promised between neighboring tables or datasets.
     records
         About how many records the table has, or each group, if you know it without looking: the
         choice is then made for tables of that size, not for sizes from 16 to a million alike. It
         must not come from private data.
+    utility
+        Graphs only: what an answer is worth, larger is better. A ``Utility``, a mapping {first
+        choice: {answer: worth}}, or an array by first choice or dataset, and answer, such as minus
+        the distance. By default the first choice is worth 1 and every other answer 0.
+    weights
+        Graphs only: what each dataset counts in the mean, an array or {dataset: weight}.
 
     Returns
     -------
-    QuestionMechanism, CountMechanism, ProportionMechanism, KeysMechanism or GroupedMechanism
+    QuestionMechanism, CountMechanism, ProportionMechanism, KeysMechanism, GroupedMechanism, Choice
         The mechanism; its ``name`` says which kind it is.
 
     Raises
@@ -119,6 +156,12 @@ def best(
     'homogeneous'
 
     """
+    if isinstance(question, RainbowGraph):
+        if records is not None:
+            raise InvalidQuestion("records are for questions about tables, got a graph")
+        return best_on_graph(question, guarantee, utility, weights)
+    if utility is not None or weights is not None:
+        raise InvalidQuestion("utility and weights are for graphs, got a question about tables")
     if isinstance(question, Grouped):
         made = _in_ways(
             question, guarantee, lambda asked, share: best(asked, share, records=records)
@@ -132,7 +175,8 @@ def best(
         return KeysMechanism(question, guarantee)
     if not isinstance(question, Question):
         raise InvalidQuestion(
-            f"best needs a question such as Winner([...]), got {type(question).__name__}"
+            "best needs a question such as Winner([...]) or a RainbowGraph, got "
+            f"{type(question).__name__}"
         )
     check_guarantee(guarantee)
     check_says_something(guarantee)
@@ -152,15 +196,22 @@ def by_kind(
 ) -> GroupedMechanism: ...
 
 
+@overload
 def by_kind(
-    question: Question | Grouped, guarantee: Guarantee, kind: str, **options: Any
-) -> QuestionMechanism | GroupedMechanism:
+    question: RainbowGraph, guarantee: Guarantee, kind: str, **options: Any
+) -> Mechanism: ...
+
+
+def by_kind(
+    question: Question | Grouped | RainbowGraph, guarantee: Guarantee, kind: str, **options: Any
+) -> QuestionMechanism | GroupedMechanism | Mechanism:
     """A mechanism of the kind you name.
 
     Parameters
     ----------
     question
-        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not.
+        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not; or a graph,
+        which has homogeneous, proximity, margin flip and exponential.
     guarantee
         What is promised between neighboring tables.
     kind
@@ -172,7 +223,7 @@ def by_kind(
 
     Returns
     -------
-    QuestionMechanism or GroupedMechanism
+    QuestionMechanism, GroupedMechanism or Mechanism
         The mechanism.
 
     Raises
@@ -189,6 +240,10 @@ def by_kind(
     'proximity'
 
     """
+    if isinstance(question, RainbowGraph):
+        if kind not in ON_GRAPHS:
+            raise InvalidQuestion(f"a graph has {', '.join(ON_GRAPHS)}, got {kind!r}")
+        return ON_GRAPHS[kind](question, curve_of(guarantee, "a mechanism on a graph"), **options)
     if isinstance(question, Grouped):
         made = _in_ways(
             question, guarantee, lambda asked, share: by_kind(asked, share, kind, **options)
@@ -196,7 +251,8 @@ def by_kind(
         return _best_of(made, None)
     if not isinstance(question, Question):
         raise InvalidQuestion(
-            f"by_kind needs a question such as Winner([...]), got {type(question).__name__}"
+            "by_kind needs a question such as Winner([...]) or a RainbowGraph, got "
+            f"{type(question).__name__}"
         )
     chosen = family(kind)
     if options.get("epsilon") is not None:
@@ -260,6 +316,12 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
         chosen, error = _least(question, guarantee, records)
         return table if _of_a_table(table, question, guarantee, records) <= error else chosen
     chosen, error = _least(question, guarantee, records)
+    crowds = family("crowd-table")
+    if crowds.unfit(question, guarantee) is None:
+        flips = measure(family("permute-and-flip"), question, guarantee, records)
+        if error < _MUCH_LESS * flips:
+            return chosen
+        return crowds if _of_a_table(crowds, question, guarantee, records) <= error else chosen
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
     above = isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]
     if above and lower.unfit(question, guarantee) is None:

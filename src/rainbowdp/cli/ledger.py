@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rainbowdp.cli.output import AsJson, Group, print_facts, print_json
+from rainbowdp.cli.project import DEFAULT, named_ledger, project
+from rainbowdp.cli.reporting import export, report
+from rainbowdp.cli.telling import moment
 from rainbowdp.errors import LedgerError
 
 ledgers = typer.Typer(
@@ -19,9 +19,44 @@ ledgers = typer.Typer(
     help="The durable record of what privacy has been spent.",
 )
 
-DEFAULT = "budget.db"
+if TYPE_CHECKING:
+    from rainbowdp.ledger import Balance, Ledger, Record
+
+_LOOKED_AT = 2000  # entries, for a name that asks
+
+
+def _place(context: typer.Context, value: str) -> str:
+    """The place that was given, or where the environment or the project says."""
+    source = context.get_parameter_source("place")
+    return (
+        value
+        if source is None or source.name == "COMMANDLINE"
+        else (named_ledger(project()) or value)
+    )
+
+
 Place = Annotated[
-    str, typer.Argument(help="A file (SQLite), or postgresql://user@host/database for a team.")
+    str,
+    typer.Argument(
+        callback=_place,
+        help="A file (SQLite), or postgresql://user@host/database for a team. If not given, "
+        "RAINBOW_LEDGER or the ledger of rainbow.toml.",
+    ),
+]
+
+
+Epsilon = Annotated[str | None, typer.Option(help="An amount in ε, e.g. 3 or 1/2.")]
+Delta = Annotated[str | None, typer.Option(help="An amount in δ, 0 if not given.")]
+Mu = Annotated[str | None, typer.Option(help="An amount in μ instead.")]
+Rho = Annotated[str | None, typer.Option(help="An amount in ρ instead.")]
+SignedBy = Annotated[str, typer.Option(help="The person who answers for it.")]
+Reason = Annotated[str, typer.Option(help="Why, in a sentence.")]
+WitnessAt = Annotated[
+    str | None,
+    typer.Option("--witness", help="A text file or address that remembers every head."),
+]
+By = Annotated[
+    str | None, typer.Option("--by", help="Who does this, if not the user of this system.")
 ]
 
 
@@ -34,13 +69,19 @@ def create(
     ] = None,
     epsilon: Annotated[str | None, typer.Option(help="The budget in ε, e.g. 3 or 1/2.")] = None,
     delta: Annotated[str | None, typer.Option(help="The budget in δ, 0 if not given.")] = None,
-    mu: Annotated[str | None, typer.Option(help="A Gaussian budget μ instead.")] = None,
+    mu: Annotated[
+        str | None, typer.Option(help="A Gaussian budget μ instead; it pays for ε too.")
+    ] = None,
     rho: Annotated[
-        str | None, typer.Option(help="A budget in ρ instead; it pays for μ and pure ε too.")
+        str | None, typer.Option(help="A budget in ρ instead; it pays for μ and ε too.")
     ] = None,
     spend_in: Annotated[
         str | None,
         typer.Option(help="Turn ε and δ into the 'rho' or 'mu' that keeps them: for many answers."),
+    ] = None,
+    delta_apart: Annotated[
+        str | None,
+        typer.Option(help="With --spend-in: so much of δ stays for answers with a δ of their own."),
     ] = None,
     neighbors: Annotated[
         str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
@@ -53,6 +94,14 @@ def create(
         int,
         typer.Option(help="Protect persons without such a column: you promise this many rows."),
     ] = 1,
+    title: Annotated[str | None, typer.Option(help="What the ledger is called.")] = None,
+    purpose: Annotated[str | None, typer.Option(help="What the answers are for.")] = None,
+    contact: Annotated[str | None, typer.Option(help="Whom to ask about it.")] = None,
+    predecessor: Annotated[
+        str | None, typer.Option(help="The ledger of the time before, linked by its head.")
+    ] = None,
+    witness: WitnessAt = None,
+    by: By = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a ledger with a budget; a place that is taken is left as it was.
@@ -67,20 +116,26 @@ def create(
             "A ledger is for one dataset, whose people its budget protects. Name it, as in "
             "--dataset ward-visits-2026."
         )
-    options: dict[str, Any] = {} if delta is None else {"delta": delta}
     Ledger.create(
         place,
         dataset=dataset,
         epsilon=epsilon,
+        delta=delta or 0,
         mu=mu,
         rho=rho,
         spend_in=spend_in,
+        delta_apart=delta_apart or 0,
         neighbors=neighbors,
         person=person,
         rows_per_person=rows_per_person,
-        **options,
+        title=title,
+        purpose=purpose,
+        contact=contact,
+        predecessor=None if predecessor is None else Ledger.open(predecessor),
+        witness=witness,
+        by=by,
     )
-    balance(place, as_json)
+    balance(place, None, as_json)
     if spend_in is not None and epsilon is not None and not as_json:
         from rainbowdp.guarantees.dp import DP
 
@@ -88,95 +143,336 @@ def create(
 
 
 @ledgers.command()
-def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
+def balance(
+    place: Place = DEFAULT,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Say how many answers are left at this price: 0.1, or 'mu 0.1' in another "
+            "currency. The last price, if not given."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show the budget: what it is for, in total, spent and left.
 
-    Example: `rainbow ledger balance budget.db`
+    Example: `rainbow ledger balance budget.db --at 0.1`
     """
     from rainbowdp.ledger import Ledger
 
     book = Ledger.open(place)
     found = book.balance()
+    remaining = _remaining(book, found, at)
     if as_json:
-        print_json(found.as_dict())
+        print_json({**found.as_dict(), "answers_left": remaining})
         return
     answers = "answer" if found.entries == 1 else "answers"
     facts = {
-        **_purpose(book),
+        **_purpose(book, found),
         "total": str(found.total),
         "spent": f"{found.spent}, in {found.entries} {answers}",
         "left": str(found.left),
     }
+    if remaining is not None:
+        facts["left at"] = f"{remaining['price']}: {remaining['in_words']}"
     if found.sources:
-        facts["sources"] = "; ".join(map(_named, found.sources))
+        others = "; and others" if found.other_sources else ""
+        facts["sources"] = "; ".join(map(_named, found.sources)) + others
+    for limit in found.limits:
+        facts[f"limit of {limit.analyst}"] = f"{limit.total}, spent {limit.spent}"
+    if found.closed is not None:
+        facts["closed"] = moment(found.closed)
     print_facts(facts)
 
 
-@ledgers.command()
-def history(place: Place = DEFAULT, as_json: AsJson = False) -> None:
-    """List every question that was paid for, with its answer. Looking costs nothing.
+def _remaining(book: Any, found: Any, at: str | None) -> dict[str, Any] | None:
+    """How many answers are left at a price, or at the last one that was paid."""
+    from rainbowdp.ledger.cost import price
+    from rainbowdp.ledger.remaining import in_words, price_in_words
 
-    Example: `rainbow ledger history budget.db --json`
+    if at is not None:
+        cost = price(price_in_words(at, book.kind), book.kind, book.where)
+    elif found.entries:
+        cost = book.history(1)[-1].cost
+    else:
+        return None
+    many = found.answers_left(cost)
+    return {
+        "price": str(cost),
+        "cost": cost.as_dict(),
+        "answers": many,
+        "in_words": in_words(many),
+    }
+
+
+@ledgers.command()
+def head(place: Place = DEFAULT, as_json: AsJson = False) -> None:
+    """Print the head of the chain: it stands for everything that was ever written.
+
+    Keep it elsewhere. Whoever has it can tell later whether the past is still what it was.
+
+    Example: `rainbow ledger head budget.db`
     """
     from rainbowdp.ledger import Ledger
 
-    book = Ledger.open(place)
-    entries = book.history()
+    found = Ledger.open(place).head()
     if as_json:
-        print_json([entry.as_dict() for entry in entries])
-        return
-    if not entries:
-        typer.echo("Nothing has been asked yet.")
-        return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+        print_json({"number": found.number, "seal": found.seal, "head": str(found)})
+    else:
+        typer.echo(str(found))
 
-    sources = list(dict.fromkeys(entry.source for entry in entries))
-    numbered = {f"source {number}": _named(source) for number, source in enumerate(sources, 1)}
-    print_facts({**_purpose(book), **numbered})
-    table = Table("no.", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("time (UTC)", no_wrap=True)
-    for heading in ("name", "source", "question", "cost", "answer"):
-        table.add_column(heading, overflow="fold")
-    for entry in entries:
-        question = entry.question
-        what = " ".join(
-            str(part) for part in (question.get("kind"), "of", question.get("column")) if part
+
+@ledgers.command()
+def verify(
+    place: Place = DEFAULT,
+    heads: Annotated[
+        list[str] | None,
+        typer.Option("--head", help="A head that was kept, in full or in short; repeatable."),
+    ] = None,
+    witness: WitnessAt = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check every record, every sum, and that the heads given are in the past of this ledger.
+
+    Example: `rainbow ledger verify budget.db --head 42:9f3a5c7e01b2d4f6`
+    """
+    from rainbowdp.ledger import Ledger
+
+    found = Ledger.open(place, witness=witness).verify(*(heads or []))
+    if as_json:
+        print_json({"whole": True, "records": found.number, "head": str(found)})
+    else:
+        records = "record" if found.number == 1 else "records"
+        typer.echo(f"{place} is whole: {found.number} {records}, head {found}")
+
+
+@ledgers.command()
+def migrate(
+    place: Place = DEFAULT,
+    dataset: Annotated[
+        str | None, typer.Option(help="Of a ledger of version 1: whose data it is about.")
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option(help="Of a ledger of version 1: the column of the person.")
+    ] = None,
+    rows_per_person: Annotated[
+        int | None, typer.Option(help="Of a ledger of version 1: the promise of so many rows.")
+    ] = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring a ledger of an older version up to this one, all at once or not at all.
+
+    Example: `rainbow ledger migrate budget.db`
+    """
+    from rainbowdp.ledger import Ledger
+
+    Ledger.migrate(place, dataset=dataset, person=person, rows_per_person=rows_per_person, by=by)
+    balance(place, None, as_json)
+
+
+@ledgers.command()
+def note(
+    place: Annotated[str, typer.Argument(help="The ledger.")],
+    text: Annotated[str, typer.Argument(help="What is to be said.")],
+    entry: Annotated[int | None, typer.Option(help="The entry that it is about.")] = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add a note, about the ledger or about one entry.
+
+    Example: `rainbow ledger note budget.db "Published in the report of May." --entry 7`
+    """
+    from rainbowdp.ledger import Ledger
+
+    book = Ledger.open(place, by=by)
+    _added(book, book.note(text, about=entry), as_json)
+
+
+@ledgers.command()
+def extend(
+    signed_by: SignedBy,
+    reason: Reason,
+    place: Place = DEFAULT,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    mu: Mu = None,
+    rho: Rho = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add budget, signed off by a named person.
+
+    Example: `rainbow ledger extend budget.db --epsilon 1 --signed-by "A. Officer" --reason "The
+    second wave of the survey"`
+    """
+    from rainbowdp.ledger import Ledger
+
+    amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
+    book = Ledger.open(place, by=by)
+    _added(book, book.extend(**amount, signed_by=signed_by, reason=reason), as_json)
+
+
+@ledgers.command()
+def renew(
+    signed_by: SignedBy,
+    reason: Reason,
+    place: Place = DEFAULT,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    mu: Mu = None,
+    rho: Rho = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set what is left to an amount, signed off by a named person; what was spent stays.
+
+    Example: `rainbow ledger renew budget.db --epsilon 3 --signed-by "A. Officer" --reason "The
+    data of 2027"`
+    """
+    from rainbowdp.ledger import Ledger
+
+    amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
+    book = Ledger.open(place, by=by)
+    _added(book, book.renew(**amount, signed_by=signed_by, reason=reason), as_json)
+
+
+@ledgers.command()
+def limit(
+    place: Annotated[str, typer.Argument(help="The ledger.")],
+    analyst: Annotated[str, typer.Argument(help="Who, as it stands in the entries.")],
+    signed_by: SignedBy,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    mu: Mu = None,
+    rho: Rho = None,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Limit what one analyst may spend from now on; without an amount, lift the limit.
+
+    Example: `rainbow ledger limit budget.db ann --epsilon 1 --signed-by "A. Officer"`
+    """
+    from rainbowdp.ledger import Ledger
+
+    amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
+    book = Ledger.open(place, by=by)
+    _added(book, book.limit(analyst, **amount, signed_by=signed_by), as_json)
+    if not as_json:
+        _warn_of_a_stranger(book, analyst)
+
+
+@ledgers.command()
+def close(
+    signed_by: SignedBy,
+    reason: Reason,
+    place: Place = DEFAULT,
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Close the ledger: nothing more can be spent; answers are recalled as before.
+
+    Example: `rainbow ledger close budget.db --signed-by "A. Officer" --reason "The survey is over"`
+    """
+    from rainbowdp.ledger import Ledger
+
+    book = Ledger.open(place, by=by)
+    _added(book, book.close(signed_by=signed_by, reason=reason), as_json)
+
+
+@ledgers.command()
+def link(
+    place: Annotated[str, typer.Argument(help="The ledger.")],
+    predecessor: Annotated[str, typer.Argument(help="The ledger of the time before.")],
+    by: By = None,
+    as_json: AsJson = False,
+) -> None:
+    """Link the ledger of the time before, by its identity and head.
+
+    Example: `rainbow ledger link budget-2027.db budget-2026.db`
+    """
+    from rainbowdp.ledger import Ledger
+
+    book = Ledger.open(place, by=by)
+    _added(book, book.link(Ledger.open(predecessor)), as_json)
+
+
+def _added(book: Ledger, record: Record, as_json: bool) -> None:
+    """Says what was added to the chain, and what it comes to."""
+    if as_json:
+        print_json(record.as_dict())
+        return
+    from rainbowdp.ledger import Event
+
+    now = book.balance()
+    event = Event.latest(record, now)
+    typer.echo(event.in_words())
+    facts = {"by": event.who}
+    if event.reason is not None:
+        facts["reason"] = event.reason
+    if record.kind in ("extension", "renewal", "closing"):
+        facts |= {"total": str(now.total), "spent": str(now.spent), "left": str(now.left)}
+    print_facts({**facts, "head": record.head.short})
+
+
+def _warn_of_a_stranger(book: Ledger, analyst: str) -> None:
+    """Says so where nobody asks by the name that is limited: it may be misspelled."""
+    latest = book.history(last=_LOOKED_AT)
+    if not any(analyst in (entry.by, entry.role) for entry in latest):
+        asked = ", ".join(sorted({str(entry.by) for entry in latest})) or "nobody"
+        typer.echo(
+            f"Note: {analyst} has not asked anything yet (who has: {asked}). The limit holds for "
+            "exactly this name.",
+            err=True,
         )
-        if question.get("by") is not None:
-            what += f" by {question['by']['column']}"
-        if question.get("where") is not None:
-            what += f" where {question['where']}"
-        answer = _answer(entry)
-        name, number = entry.name or "", str(entry.number)
-        source = str(sources.index(entry.source) + 1)
-        when = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M")
-        cells = (number, when, name, source, what, str(entry.cost), answer)
-        table.add_row(*map(escape, cells))
-    Console().print(table)
 
 
-def _purpose(book: Any) -> dict[str, str]:
+@ledgers.command()
+def history(
+    place: Place = DEFAULT,
+    last: Annotated[int | None, typer.Option(min=0, help="Only the latest so many.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what happened: who asked what, the answer, what it cost and what was left. It is free.
+
+    Example: `rainbow ledger history budget.db --last 20`
+    """
+    from rainbowdp.cli.telling import told
+    from rainbowdp.ledger import Ledger
+
+    book = Ledger.open(place)
+    if as_json:
+        print_json([event.as_dict() for event in book.events(last) if event.entry is not None])
+        return
+    found = book.balance()
+    sources = [_named(source) for source in found.sources]
+    facts = _purpose(book, found)
+    if len(sources) > 1:
+        facts |= {f"source {number}": name for number, name in enumerate(sources, 1)}
+    elif sources:
+        facts["source"] = sources[0]
+    print_facts(facts)
+    if not found.entries:
+        typer.echo("Nothing has been asked yet.")
+    for event in book.events(last):
+        typer.echo("\n" + told(event, found.sources))
+
+
+def _purpose(book: Ledger, found: Balance) -> dict[str, str]:
     """Which ledger it is, and what it is for."""
+    said = {"title": found.title, "purpose": found.purpose, "contact": found.contact}
     return {
         "ledger": book.where,
+        **{name: text for name, text in said.items() if text is not None},
         "dataset": book.dataset,
         "unit": str(book.unit),
         "neighbors": book.neighbors,
     }
 
 
-def _answer(entry: Any) -> str:
-    """The answer, or how often each was given where there are groups."""
-    if entry.answer is None:
-        return "(lost in a crash)"
-    if entry.question.get("by") is None:
-        return str(entry.answer)
-    found = Counter(json.loads(entry.answer).values())
-    return ", ".join(f"{answer} in {groups}" for answer, groups in found.most_common())
-
-
 def _named(source: str | None) -> str:
     return "data without a declared source" if source is None else source
+
+
+ledgers.command()(report)
+ledgers.command()(export)

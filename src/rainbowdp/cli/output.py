@@ -71,11 +71,11 @@ def print_json(content: Any) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
 
 
-def print_facts(facts: Mapping[str, str]) -> None:
-    """A line for each fact, names aligned."""
+def print_facts(facts: Mapping[str, str | Callable[[], str]]) -> None:
+    """A line for each fact, names aligned; a function is asked when its line is due."""
     width = max(len(name) for name in facts)
     for name, value in facts.items():
-        typer.echo(f"{name:<{width}}  {value}")
+        typer.echo(f"{name:<{width}}  {value if isinstance(value, str) else value()}")
 
 
 @contextmanager

@@ -51,7 +51,8 @@ class Payment:
     def _entry(self) -> Entry | None:
         """The entry that this question paid for, if there is one."""
         asked = self.question.describe().items()
-        for entry in self.ledger.history()[self.before :]:
+        new = self.ledger.balance().entries - self.before
+        for entry in self.ledger.history(last=new):
             same = entry.guarantee == self.guarantee and entry.name == self.name
             if same and asked <= entry.question.items():
                 return entry

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -11,17 +12,19 @@ from rainbowdp.answering.askable import Askable
 from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.release import Release, Statement
 from rainbowdp.cli.output import print_facts, print_json, warn
+from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
 from rainbowdp.questions.keys import Keys
 from rainbowdp.questions.posed import Posed
 from rainbowdp.questions.relations import PersonRule
 from rainbowdp.questions.units import unit_of
 
+if TYPE_CHECKING:
+    from rainbowdp.ledger import Entry, Ledger
 
-def show(
-    mechanism: Askable, release: Release, balance: Any, where: str | None, as_json: bool
-) -> None:
-    """Print an answer, what it promises and proves, and what is left of the budget."""
+
+def show(mechanism: Askable, release: Release, book: Ledger | None, as_json: bool) -> None:
+    """Print an answer, what it promises and proves, and then what is left of the budget."""
     entry = release.entry
     drawn_by = _drawn_by(mechanism, release)
     in_groups = release.answer if isinstance(mechanism, GroupedMechanism) else None
@@ -40,15 +43,16 @@ def show(
                 "recalled": release.recalled,
                 "drawn": None if entry is None else entry.time,
                 "entry": None if entry is None else entry.number,
+                "head": None if entry is None else str(entry.head),
                 "source": None if entry is None else entry.source,
-                "balance": None if balance is None else balance.as_dict(),
+                **_balance_as_json(book),
             }
         )
         return
     if in_groups is not None:
         print_facts({"group": "answer", **{name: str(a) for name, a in in_groups.items()}})
         typer.echo()
-    facts = {
+    facts: dict[str, str | Callable[[], str]] = {
         **({"answer": _in_words(release.answer)} if in_groups is None else {}),
         "guarantee": f"{mechanism.guarantee}, {change_in_words(mechanism.question)}",
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
@@ -61,15 +65,35 @@ def show(
         facts["proves"] = f"{each}{release.proves.in_words(about)}"
     if drawn_by != mechanism.name:
         facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
-    if entry is None:
+    if entry is None or book is None:
         facts["ledger"] = "none: this answer is not recorded anywhere"
-    elif release.recalled:
-        drawn = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M UTC")
-        facts["ledger"] = f"{where}: recalled, drawn {drawn}, nothing spent; left {balance.left}"
     else:
-        facts["ledger"] = f"{where}: left {balance.left} of {balance.total}"
+        facts["head"] = entry.head.short
+        facts["ledger"] = lambda: _left(book, entry, recalled=release.recalled)
     print_facts(facts)
     warn(mechanism.guarantee, unit_of(mechanism.question).whom)
+
+
+def _left(book: Ledger, entry: Entry, *, recalled: bool) -> str:
+    """What is left of the budget, read once the answer is out: trouble must not hide that."""
+    drawn = datetime.fromisoformat(entry.time).strftime("%Y-%m-%d %H:%M UTC")
+    try:
+        balance = book.balance()
+    except LedgerError as error:
+        return f"recorded as entry {entry.number}, but what is left is unknown now: {error}"
+    if recalled:
+        return f"{book.where}: recalled, drawn {drawn}, nothing spent; left {balance.left}"
+    return f"{book.where}: left {balance.left} of {balance.total}"
+
+
+def _balance_as_json(book: Ledger | None) -> dict[str, Any]:
+    """The balance, or why it cannot be read."""
+    if book is None:
+        return {"balance": None}
+    try:
+        return {"balance": book.balance().as_dict()}
+    except LedgerError as error:
+        return {"balance": None, "balance_unknown": str(error)}
 
 
 def _in_words(answer: Any) -> str:

@@ -409,8 +409,7 @@ class MarginScores(Scores):
 
     def distances_at(self, counts: Integers, margins: Floats) -> Floats:
         """From the margins."""
-        depths = np.where(margins > 0, margins, np.inf).min(axis=1, keepdims=True)
-        return np.where(margins > 0, margins + depths - 1, 0.0)
+        return signed_distances(margins)
 
     def chances(
         self, right: Right, answers: int, margin: int, farthest: int
@@ -454,6 +453,12 @@ class MarginScores(Scores):
     def describe(self) -> dict[str, Any]:
         """They need no numbers."""
         return {"of": "margins"}
+
+
+def signed_distances(margins: Floats) -> Floats:
+    """How far each answer is behind by signed margins, for many rows of margins at once."""
+    depths = np.where(margins > 0, margins, np.inf).min(axis=1, keepdims=True)
+    return np.where(margins > 0, margins + depths - 1, 0.0)
 
 
 def of_one(crowd: Crowd) -> Crowd:

@@ -12,8 +12,24 @@ A crash in between costs budget and never privacy. One code path serves SQLite (
 PostgreSQL (an address); `store.py` says what each promises.
 """
 
+from rainbowdp.ledger.balance import Balance, Limit
+from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import Cost, DPCost, GaussianCost, ZeroConcentratedCost
-from rainbowdp.ledger.entry import Balance, Entry
+from rainbowdp.ledger.entry import Charge, Entry
+from rainbowdp.ledger.events import Event
 from rainbowdp.ledger.ledger import Ledger
 
-__all__ = ["Balance", "Cost", "DPCost", "Entry", "GaussianCost", "Ledger", "ZeroConcentratedCost"]
+__all__ = [
+    "Balance",
+    "Charge",
+    "Cost",
+    "DPCost",
+    "Entry",
+    "Event",
+    "GaussianCost",
+    "Head",
+    "Ledger",
+    "Limit",
+    "Record",
+    "ZeroConcentratedCost",
+]

@@ -11,33 +11,44 @@ chosen after seeing the answers to those before it:
 * ``zero-concentrated``: the ρ's add up (Bun and Steinke, *Concentrated differential privacy*, TCC
   2016; adaptively by Feldman and Zrnic, *Individual privacy accounting via a Rényi filter*, 2021,
   and Whitehouse, Ramdas, Rogers and Wu, *Fully adaptive composition in differential privacy*,
-  2023). It pays for other guarantees too, by what they imply: μ is μ²/2, and ε without δ is
-  ε·tanh(ε/2) (``docs/how-to/choose.md`` has the proofs).
+  2023).
+
+μ and ρ pay for other guarantees too, by what these imply; a δ is kept apart and adds up in all
+three. ``docs/how-to/currencies.md`` has the proofs.
+
+========================  =================  ==========================  =====================
+an answer under           in ε, δ            in μ², δ                    in ρ, δ
+========================  =================  ==========================  =====================
+``DP(ε, δ)``              ε, δ               (2Φ⁻¹(e^ε/(1+e^ε)))², δ     ε·tanh(ε/2), δ
+``GaussianDP(μ)``         no price           μ²                          μ²/2
+``ZeroConcentrated(ρ)``   no price           no price                    ρ
+========================  =================  ==========================  =====================
 
 No float is used: a price that is no fraction is rounded up to one, proven to be at least as much.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from decimal import Context, Decimal
 from fractions import Fraction
-from typing import ClassVar, Self, TypeAlias
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
-from rainbowdp.errors import BudgetExceeded, InvalidGuarantee, LedgerError
-from rainbowdp.guarantees.conversions import mu_within, rho_within
+from rainbowdp.errors import BudgetExceeded, LedgerError
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
-from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision
+from rainbowdp.ledger.amounts import plain, plain_root, rounded_up
+from rainbowdp.numeric.quantity import ball, dyadic, precision
+
+if TYPE_CHECKING:
+    from flint import arb
 
 Payable: TypeAlias = DP | GaussianDP | ZeroConcentrated
 
 _BITS = 128  # of a price that is no fraction; rounding it up costs less than one part in 2^100
-_DIGITS = 12  # that people are shown
-_MOST_BITS = 13_000  # of a stored numerator or denominator: Python prints 4300 digits at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,10 @@ class Cost:
     kind: ClassVar[str]
     currency: ClassVar[type[Guarantee]]
     """The guarantee that the budget is in."""
+    amounts: ClassVar[str]
+    """What the budget is in, in words."""
+    takes: ClassVar[tuple[type[Guarantee], ...]]
+    """The guarantees that ``of`` has a price for."""
 
     @property
     def parts(self) -> tuple[Fraction, ...]:
@@ -54,19 +69,20 @@ class Cost:
         return tuple(getattr(self, name) for name in self.names())
 
     @classmethod
+    @cache
     def names(cls) -> tuple[str, ...]:
         """The names of the parts."""
         return tuple(field.name for field in fields(cls))
 
     @classmethod
-    def takes(cls, guarantee: Guarantee) -> bool:
-        """Whether ``of`` has a price for it."""
-        return isinstance(guarantee, cls.currency)
+    def of(cls, guarantee: Guarantee) -> Self:
+        """What one answer under this guarantee costs, not yet on the grid."""
+        raise NotImplementedError
 
     @classmethod
-    def of(cls, guarantee: Guarantee) -> Self:
-        """What one answer under this guarantee costs."""
-        raise NotImplementedError
+    def restore(cls, described: Mapping[str, str]) -> Self:
+        """The cost that ``as_dict`` described."""
+        return cls(*(_fraction(described[name]) for name in cls.names()))
 
     def __add__(self, other: Self) -> Self:
         return type(self)(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
@@ -74,16 +90,32 @@ class Cost:
     def __sub__(self, other: Self) -> Self:
         return type(self)(*(a - b for a, b in zip(self.parts, other.parts, strict=True)))
 
+    def rounded_up(self) -> Self:
+        """The least cost on the grid that is at least this one."""
+        return type(self)(*map(rounded_up, self.parts))
+
     def as_dict(self) -> dict[str, str]:
         """Every part as a text fraction ``p/q``."""
-        return {name: _text(part) for name, part in zip(self.names(), self.parts, strict=True)}
+        return {name: str(part) for name, part in zip(self.names(), self.parts, strict=True)}
 
     def shown(self) -> dict[str, str]:
         """Every part for people: a decimal, a short fraction, or ≈ with twelve digits."""
-        return {name: _plain(part) for name, part in zip(self.names(), self.parts, strict=True)}
+        return {name: plain(part) for name, part in zip(self.names(), self.parts, strict=True)}
+
+    def in_symbols(self, *, with_delta: bool = False) -> str:
+        """For people, in few characters: ``ε 0.5, δ 0.000001``; a δ of 0 only where asked for."""
+        return ", ".join(
+            f"{_SYMBOLS[name]} {value}"
+            for name, value in self.shown().items()
+            if name != "delta" or value != "0" or with_delta
+        )
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {value}" for name, value in self.shown().items())
+        return ", ".join(
+            f"{name} {value}"
+            for name, value in self.shown().items()
+            if name != "delta" or value != "0" or self.kind == "dp"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +128,8 @@ class DPCost(Cost):
 
     kind: ClassVar[str] = "dp"
     currency: ClassVar[type[Guarantee]] = DP
+    amounts: ClassVar[str] = "epsilon and delta"
+    takes: ClassVar[tuple[type[Guarantee], ...]] = (DP,)
 
     epsilon: Fraction
     delta: Fraction
@@ -106,13 +140,13 @@ class DPCost(Cost):
         assert isinstance(guarantee, DP)
         if guarantee.exact_epsilon is not None:
             return cls(guarantee.exact_epsilon, guarantee.exact_delta)
-        assert guarantee.exact_ratio is not None
-        return cls(_log_upper(guarantee.exact_ratio), guarantee.exact_delta)
+        with precision(_BITS):
+            return cls(dyadic(_log(guarantee).upper()), guarantee.exact_delta)
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianCost(Cost):
-    """μ², which adds up: k questions of μ cost √k·μ.
+    """μ², which adds up: k questions of μ cost √k·μ; of an ε, the least μ whose curve has it.
 
     >>> print(GaussianCost.of(GaussianDP(3)) + GaussianCost.of(GaussianDP(4)))
     mu 5
@@ -120,47 +154,46 @@ class GaussianCost(Cost):
 
     kind: ClassVar[str] = "gaussian"
     currency: ClassVar[type[Guarantee]] = GaussianDP
+    amounts: ClassVar[str] = "mu"
+    takes: ClassVar[tuple[type[Guarantee], ...]] = (GaussianDP, DP)
 
     mu_squared: Fraction
+    delta: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, guarantee: Guarantee) -> GaussianCost:
-        """μ² exactly."""
-        assert isinstance(guarantee, GaussianDP)
-        return cls(guarantee.exact_mu**2)
+        """μ² exactly; of ε a rational at least (2Φ⁻¹(e^ε/(1+e^ε)))², and δ exactly."""
+        if isinstance(guarantee, GaussianDP):
+            return cls(guarantee.exact_mu**2)
+        assert isinstance(guarantee, DP)
+        return cls(_mu_squared_upper(guarantee), guarantee.exact_delta)
 
     def shown(self) -> dict[str, str]:
-        """μ for people."""
-        above, below = self.mu_squared.numerator, self.mu_squared.denominator
-        root = Fraction(math.isqrt(above), math.isqrt(below))
-        if root**2 == self.mu_squared:
-            return {"mu": _plain(root)}
-        return {"mu": f"≈{_written(_decimal(self.mu_squared).sqrt(Context(prec=_DIGITS)))}"}
+        """μ for people, not its square."""
+        return {"mu": plain_root(self.mu_squared), "delta": plain(self.delta)}
 
 
 @dataclass(frozen=True, slots=True)
 class ZeroConcentratedCost(Cost):
-    """ρ, which adds up; of a μ or a pure ε, the ρ that it implies.
+    """ρ, which adds up; of a μ or an ε, the ρ that it implies.
 
-    >>> ZeroConcentratedCost.of(ZeroConcentrated("1/8")) + ZeroConcentratedCost.of(GaussianDP(1))
-    ZeroConcentratedCost(rho=Fraction(5, 8))
+    >>> print(ZeroConcentratedCost.of(ZeroConcentrated("1/8")))
+    rho 0.125
+    >>> print(ZeroConcentratedCost.of(GaussianDP(1)))
+    rho 0.5
     """
 
     kind: ClassVar[str] = "zero-concentrated"
     currency: ClassVar[type[Guarantee]] = ZeroConcentrated
+    amounts: ClassVar[str] = "rho"
+    takes: ClassVar[tuple[type[Guarantee], ...]] = (ZeroConcentrated, GaussianDP, DP)
 
     rho: Fraction
-
-    @classmethod
-    def takes(cls, guarantee: Guarantee) -> bool:
-        """A δ has no price in ρ, and neither has a curve of lines."""
-        if isinstance(guarantee, DP):
-            return guarantee.exact_delta == 0
-        return isinstance(guarantee, GaussianDP | ZeroConcentrated)
+    delta: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, guarantee: Guarantee) -> ZeroConcentratedCost:
-        """ρ and μ²/2 exactly; of ε a rational at least ε·tanh(ε/2).
+        """ρ and μ²/2 exactly; of ε a rational at least ε·tanh(ε/2), and δ exactly.
 
         That is for all that ε allows: a mechanism of a smaller range is cheaper if it is asked for
         under ρ, where its proof is about the range.
@@ -170,90 +203,26 @@ class ZeroConcentratedCost(Cost):
         if isinstance(guarantee, GaussianDP):
             return cls(guarantee.exact_mu**2 / 2)
         assert isinstance(guarantee, DP)
-        assert guarantee.exact_delta == 0
-        return cls(_rho_upper(guarantee))
+        return cls(_rho_upper(guarantee), guarantee.exact_delta)
 
 
 KINDS: dict[str, type[DPCost] | type[GaussianCost] | type[ZeroConcentratedCost]] = {
     cost.kind: cost for cost in (DPCost, GaussianCost, ZeroConcentratedCost)
 }
-_AMOUNTS = {"dp": "epsilon and delta", "gaussian": "mu", "zero-concentrated": "rho"}
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "rho": "ρ"}
-
-
-def budget(
-    epsilon: Number | None,
-    delta: Number,
-    mu: Number | None,
-    rho: Number | None = None,
-    spend_in: str | None = None,
-) -> Cost:
-    """The total of a new ledger: ε > 0 with δ in [0, 1], or μ > 0 alone, or ρ > 0 alone.
-
-    With ``spend_in`` ε and δ become the μ or ρ that keeps them.
-
-    >>> print(budget("3", "1e-5", None))
-    epsilon 3, delta 0.00001
-    >>> budget("3", "1e-5", None, spend_in="mu").kind
-    'gaussian'
-    """
-    given = [amount for amount in (epsilon, mu, rho) if amount is not None]
-    if not given:
-        raise InvalidGuarantee(
-            "A ledger needs a budget: give epsilon, with or without delta, or mu, or rho."
-        )
-    if len(given) > 1 or (epsilon is None and delta != 0):
-        raise InvalidGuarantee(
-            "A budget is either epsilon, with or without delta, or mu alone, or rho alone, "
-            f"got epsilon={epsilon}, delta={delta}, mu={mu}, rho={rho}. Leave out all but one."
-        )
-    if spend_in is not None and epsilon is None:
-        raise InvalidGuarantee(
-            f"spend_in={spend_in!r} is for a budget in epsilon and delta; leave it out."
-        )
-    if mu is not None:
-        return GaussianCost(_positive(mu, "mu") ** 2)
-    if rho is not None:
-        return ZeroConcentratedCost(_positive(rho, "rho"))
-    assert epsilon is not None
-    if spend_in is not None:
-        return _converted(DP(_positive(epsilon, "epsilon"), delta), spend_in)
-    total = DPCost(_positive(epsilon, "epsilon"), exact(delta, "delta", InvalidGuarantee))
-    if not 0 <= total.delta <= 1:
-        raise InvalidGuarantee(f"The delta of a budget must be between 0 and 1, got delta={delta}.")
-    return total
-
-
-def _converted(promise: DP, spend_in: str) -> Cost:
-    if spend_in == "rho":
-        return ZeroConcentratedCost(rho_within(promise))
-    if spend_in == "mu":
-        return GaussianCost(mu_within(promise) ** 2)
-    raise InvalidGuarantee(f"spend_in must be 'mu' or 'rho', got spend_in={spend_in!r}.")
-
-
-def _positive(amount: Number, name: str) -> Fraction:
-    value = exact(amount, name, InvalidGuarantee)
-    if value <= 0:
-        raise InvalidGuarantee(
-            f"The {name} of a budget must be greater than 0, got {name}={amount}."
-        )
-    return value
 
 
 def price(guarantee: Guarantee, kind: str, where: str) -> Cost:
     """What one answer under ``guarantee`` costs a ledger of this kind, or why it takes none."""
     cost = KINDS[kind]
-    if cost.takes(guarantee):
-        return cost.of(guarantee)
+    if isinstance(guarantee, cost.takes):
+        return cost.of(guarantee).rounded_up()
     for other in KINDS.values():
         if isinstance(guarantee, other.currency):
-            pays = cost is ZeroConcentratedCost and isinstance(guarantee, DP)
-            remedy = "without delta" if pays else f"under {cost.currency.__name__}"
             raise LedgerError(
-                f"The budget of {where} is in {_AMOUNTS[kind]}, which cannot pay for "
-                f"{guarantee!r}. Ask {remedy}, or create a ledger with a budget in "
-                f"{_AMOUNTS[other.kind]}."
+                f"The budget of {where} is in {cost.amounts}, which cannot pay for "
+                f"{guarantee!r}. Ask under {cost.currency.__name__}, or create a ledger with a "
+                f"budget in {other.amounts}."
             )
     raise LedgerError(
         f"A ledger cannot add up {type(guarantee).__name__} guarantees. Ask under DP, GaussianDP "
@@ -261,7 +230,9 @@ def price(guarantee: Guarantee, kind: str, where: str) -> Cost:
     )
 
 
-def must_fit(cost: Cost, left: Cost, where: str, guarantee: Guarantee | None = None) -> None:
+def must_fit(
+    cost: Cost, left: Cost, where: str, guarantee: Guarantee | None = None, *, questions: int = 1
+) -> None:
     """Raises ``BudgetExceeded`` where any part of ``cost`` is more than is ``left``.
 
     >>> must_fit(DPCost.of(DP(1)), DPCost.of(DP("0.7")), "budget.db")
@@ -274,76 +245,62 @@ Use a smaller epsilon, or repeat an earlier question by its name for free.
     for name, after in zip(asked, (left - cost).parts, strict=True):
         if after < 0:
             symbol = _SYMBOLS[name]
+            costs = "This question costs" if questions == 1 else f"These {questions} questions cost"
+            remedy = f"Use a smaller {_asked_in(name, guarantee)}"
+            if name == "delta" and left.parts[-1] == 0:
+                remedy = "Ask without delta"
             raise BudgetExceeded(
-                f"This question costs {symbol} = {asked[name]}, but {where} has {symbol} = "
-                f"{there[name]} left. Use a smaller {_asked_in(name, guarantee)}, or repeat an "
-                "earlier question by its name for free."
+                f"{costs} {symbol} = {asked[name]}, but {where} has {symbol} = {there[name]} left. "
+                f"{remedy}, or repeat an earlier question by its name for free."
             )
 
 
 def _asked_in(name: str, guarantee: Guarantee | None) -> str:
-    """The name of the number that was given, where a budget in ρ pays for it."""
-    if name == "rho" and isinstance(guarantee, DP):
+    """The name of the number that was given, where a budget in another one pays for it."""
+    if name in ("rho", "mu") and isinstance(guarantee, DP):
         return "epsilon"
     return "mu" if name == "rho" and isinstance(guarantee, GaussianDP) else name
 
 
-def _plain(value: Fraction) -> str:
-    """A fraction for people: a decimal where that is exact and short, else a short fraction.
-
-    >>> _plain(Fraction(7, 10)), _plain(Fraction(1, 3)), _plain(Fraction(0.1))
-    ('0.7', '1/3', '≈0.1')
-    """
-    decimal = _decimal(value)
-    if Fraction(decimal) == value:
-        return _written(decimal)
-    text = f"{value}" if max(_size(value)) < 64 else ""
-    return text if 0 < len(text) <= _DIGITS else f"≈{_written(decimal)}"
+@lru_cache(maxsize=1024)  # a million entries have few prices
+def _fraction(text: str) -> Fraction:
+    return Fraction(text)
 
 
-def _written(value: Decimal) -> str:
-    """Digits without an exponent, unless there are many zeros.
-
-    >>> _written(Decimal("1e-6")), _written(Decimal("1e-9"))
-    ('0.000001', '1e-9')
-    """
-    short = value.normalize()
-    return f"{short:f}" if -7 < short.adjusted() < _DIGITS else f"{short:g}"
+def _log(guarantee: DP) -> arb:
+    """ε as a ball of the current precision."""
+    if guarantee.exact_epsilon is not None:
+        return ball(guarantee.exact_epsilon)
+    assert guarantee.exact_ratio is not None
+    return ball(guarantee.exact_ratio - 1).log1p()
 
 
-def _decimal(value: Fraction) -> Decimal:
-    context = Context(prec=_DIGITS)
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
-def _size(value: Fraction) -> tuple[int, int]:
-    return value.numerator.bit_length(), value.denominator.bit_length()
-
-
-def _text(value: Fraction) -> str:
-    if max(_size(value)) > _MOST_BITS:
-        raise LedgerError(
-            f"A ledger keeps exact sums of up to {_MOST_BITS} bits, and this one would take "
-            f"{max(_size(value))}. Give epsilon, delta, mu and rho as short decimals."
-        )
-    return str(value)
-
-
-def _log_upper(ratio: Fraction) -> Fraction:
-    """A rational at least log(ratio), above it by less than one part in 2^100."""
-    with precision(_BITS):
-        return dyadic(ball(ratio - 1).log1p().upper())
+def _tanh(guarantee: DP) -> arb:
+    """tanh(ε/2), which is (e^ε − 1)/(e^ε + 1)."""
+    ratio = guarantee.exact_ratio
+    if ratio is not None:
+        return ball((ratio - 1) / (ratio + 1))
+    assert guarantee.exact_epsilon is not None
+    return ball(guarantee.exact_epsilon / 2).tanh()
 
 
 def _rho_upper(guarantee: DP) -> Fraction:
-    """A rational at least ε·tanh(ε/2), above it by less than one part in 2^100.
-
-    tanh(ε/2) is (e^ε − 1)/(e^ε + 1).
-    """
-    ratio = guarantee.exact_ratio
+    """A rational at least ε·tanh(ε/2), above it by less than one part in 2^100."""
     with precision(_BITS):
-        if ratio is not None:
-            return dyadic((ball(ratio - 1).log1p() * ball((ratio - 1) / (ratio + 1))).upper())
-        assert guarantee.exact_epsilon is not None
-        epsilon = ball(guarantee.exact_epsilon)
-        return dyadic((epsilon * (epsilon / 2).tanh()).upper())
+        return dyadic((_log(guarantee) * _tanh(guarantee)).upper())
+
+
+def _mu_squared_upper(guarantee: DP) -> Fraction:
+    """A rational at least (2Φ⁻¹(e^ε/(1+e^ε)))², above it by less than one part in 2^90.
+
+    Φ⁻¹(x) is √2·erf⁻¹(2x − 1), and 2e^ε/(1+e^ε) − 1 is tanh(ε/2). Where that is near to 1, its
+    distance from 1 is 2/(1+e^ε), and erf⁻¹ is taken from there.
+    """
+    if guarantee.exact_ratio == 1 or guarantee.exact_epsilon == 0:
+        return Fraction(0)
+    with precision(_BITS):
+        if guarantee.epsilon < 1:
+            root = _tanh(guarantee).erfinv()
+        else:
+            root = (2 / (1 + guarantee.ratio_ball())).erfcinv()
+        return dyadic((8 * root**2).upper())

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
-
 from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.ledger.cost import Cost, Payable, budget, must_fit, price
-from rainbowdp.ledger.entry import Balance, Entry, canonical, check_label, check_name
-from rainbowdp.ledger.schema import (
-    BUDGET,
-    ENTRIES,
-    VERSION,
-    balance_row,
-    check_sum,
-    damaged,
-    entry_row,
-    read_balance,
-    read_entry,
-)
-from rainbowdp.ledger.store import Store
+from rainbowdp.ledger.balance import Balance
+from rainbowdp.ledger.book import Book
+from rainbowdp.ledger.budget import as_given, budget
+from rainbowdp.ledger.chain import Draft, Head, Record, canonical
+from rainbowdp.ledger.cost import Cost, must_fit, price
+from rainbowdp.ledger.entry import Charge, Entry, check_label, check_name, entry_of, payment
+from rainbowdp.ledger.events import Event, events
+from rainbowdp.ledger.migrations import check_version, migrate
+from rainbowdp.ledger.officer import Officer
+from rainbowdp.ledger.scan import all_entries, last_entries, whole_chain
+from rainbowdp.ledger.software import SOFTWARE, user
+from rainbowdp.ledger.store import TIMEOUT, Store
+from rainbowdp.ledger.trouble import NOTHING_SPENT
+from rainbowdp.ledger.witness import Witness, witness_at
 from rainbowdp.numeric.quantity import Number
 from rainbowdp.questions.relations import Neighbors, one_of
 from rainbowdp.questions.units import Unit
 
 
+@dataclass(slots=True)
+class _Memory:
+    """The last head that a handle has seen: it must be in the ledger's past ever after."""
+
+    head: Head
+
+
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(Officer):
     """The durable record of what privacy has been spent, against one budget.
 
     Made by ``Ledger.create`` and ``Ledger.open``. A budget is for the people of one named dataset
@@ -45,6 +51,8 @@ class Ledger:
     * the sum of all entries never exceeds the budget, in exact fractions;
     * an entry is on disk before ``spend`` returns, an answer before ``record`` returns;
     * a name belongs to one entry, an entry to at most one answer;
+    * records are only ever added, each sealed with the one before it, so that whoever kept a head
+      can tell whether the past is still what it was;
     * every failure is one ``LedgerError``, after which the ledger is as it was.
 
     A float is the binary fraction it is, so ten times 0.1 is more than 1; give text.
@@ -53,6 +61,8 @@ class Ledger:
     ----------
     where : str
         The path as it was given, or the address without its password.
+    identity : str
+        Drawn at random when the ledger was created: no other ledger has it.
     dataset : str
         The name of the data whose people the budget protects.
     unit : Unit
@@ -61,6 +71,8 @@ class Ledger:
         What one change is: ``substituted`` or ``added or removed``.
     kind : str
         ``dp`` for a budget in ε and δ, ``gaussian`` for one in μ, ``zero-concentrated`` in ρ.
+    by : str
+        Who asks through this handle.
 
     Examples
     --------
@@ -78,16 +90,22 @@ class Ledger:
     epsilon 0.7, delta 0
     >>> ledger.recall("first", guarantee=DP("0.3"), **asked).answer
     'red'
+    >>> ledger.verify().number
+    3
     >>> folder.cleanup()
 
     """
 
     where: str
+    identity: str
     dataset: str
     unit: Unit
     neighbors: str
     kind: str
+    by: str = field(compare=False)
     _store: Store = field(repr=False, compare=False)
+    _memory: _Memory = field(repr=False, compare=False)
+    _witness: Witness | None = field(repr=False, compare=False)
 
     @classmethod
     def create(
@@ -100,10 +118,17 @@ class Ledger:
         mu: Number | None = None,
         rho: Number | None = None,
         spend_in: str | None = None,
+        delta_apart: Number = 0,
         neighbors: str = "substituted",
         person: str | None = None,
         rows_per_person: int = 1,
-        timeout: float = 10,
+        title: str | None = None,
+        purpose: str | None = None,
+        contact: str | None = None,
+        predecessor: Ledger | None = None,
+        witness: str | Path | None = None,
+        by: str | None = None,
+        timeout: float = TIMEOUT,
     ) -> Ledger:
         """Create a ledger; it appears complete or not at all.
 
@@ -115,15 +140,18 @@ class Ledger:
         dataset
             A name for the data whose people the budget protects, such as ``ward-visits-2026``.
         epsilon, delta
-            The budget in ε, and in δ on top.
+            The budget in ε, and in δ on top. With a budget in μ or ρ, δ is for answers that have
+            one of their own.
         mu
-            The budget in μ, for Gaussian privacy, instead.
+            The budget in μ, for Gaussian privacy, instead. It also pays for answers under ``DP``.
         rho
             The budget in ρ, for zero-concentrated privacy, instead. It also pays for answers under
-            ``GaussianDP``, at μ²/2, and under ``DP`` without a δ, at ε·tanh(ε/2).
+            ``GaussianDP``, at μ²/2, and under ``DP``, at ε·tanh(ε/2).
         spend_in
             ``"rho"`` or ``"mu"``: turns a budget in ε and δ into the largest ρ or μ that keeps it,
             once and for all, because small answers in these buy far more.
+        delta_apart
+            With ``spend_in``: how much of δ is kept for answers that have a δ of their own.
         neighbors
             What one change is: ``substituted`` or ``added or removed``.
         person
@@ -132,6 +160,15 @@ class Ledger:
         rows_per_person
             Without such a column: how many rows a person has at most, as you promise. Then the
             unit is a person with that many records.
+        title, purpose, contact
+            What the ledger is called, what the answers are for, and whom to ask about it.
+        predecessor
+            The ledger of the time before, which is linked by its head.
+        witness
+            A text file, or a ``postgresql://`` address, to which every head is added and which is
+            compared at every opening, by everybody.
+        by
+            Who asks, if not the user of the operating system: a service, for example.
         timeout
             How many seconds to wait for a lock or a server.
 
@@ -150,24 +187,56 @@ class Ledger:
             If the unit is none.
 
         """
-        total = budget(epsilon, delta, mu, rho, spend_in)
+        amounts: dict[str, Any] = {"spend_in": spend_in, "delta_apart": delta_apart}
+        total = budget(epsilon, delta, mu, rho, **amounts)
         relation = one_of(Neighbors, neighbors, "neighbors", LedgerError)
-        unit = Unit(person, rows_per_person)
         check_label(dataset, "dataset")
-        store = Store.at(place, timeout)
-        nothing = total - total
-        first = Balance(dataset, unit, relation, total.kind, total, nothing, total, 0, ())
-        store.create(balance_row(first))
-        return cls._of(first, store)
+        words = {"title": title, "purpose": purpose, "contact": contact}
+        for what, text in words.items():
+            if text is not None:
+                check_label(text, what)
+        store, identity = Store.at(place, timeout), secrets.token_hex(16)
+        watched = None if witness is None else witness_at(witness, identity, timeout)
+        who = _named(by)
+        content = {
+            **words,
+            "identity": identity,
+            "dataset": dataset,
+            "unit": Unit(person, rows_per_person).describe(),
+            "neighbors": str(relation),
+            "kind": total.kind,
+            "given": as_given(epsilon, delta, mu, rho, **amounts),
+            "total": total.as_dict(),
+            "witness": None if watched is None else watched.place,
+            "by": who,
+            "software": SOFTWARE,
+        }
+        drafts = [Draft("creation", content)]
+        if predecessor is not None:
+            drafts.append(predecessor.as_link(who))
+        store.create(drafts)
+        return cls._opened(store, who, witness, starts=True)
 
     @classmethod
-    def open(cls, place: str | Path, *, timeout: float = 10) -> Ledger:
-        """Open a ledger, checked to be whole and of this version.
+    def open(
+        cls,
+        place: str | Path,
+        *,
+        witness: str | Path | None = None,
+        by: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Ledger:
+        """Open a ledger of this version; whether all of it is whole is for ``verify`` to say.
 
         Parameters
         ----------
         place
             The path or the address that it was created at.
+        witness
+            Another place that remembers heads, instead of the one that was named at creation; it
+            is made if it is not there.
+        by
+            Who asks, if not the user of the operating system: a service, for example.
         timeout
             How many seconds to wait for a lock or a server.
 
@@ -179,9 +248,11 @@ class Ledger:
         Raises
         ------
         LedgerError
-            If there is none, or it is damaged, or of another version.
+            If there is none, or it is of another version, or its last record and its balance are
+            not those of one moment, or its witness has seen a past that it does not have.
 
         """
+        who = _named(by)
         store = Store.at(place, timeout)
         if not store.exists():
             raise LedgerError(
@@ -189,21 +260,77 @@ class Ledger:
                 f"{shlex.quote(store.where)} --dataset NAME --epsilon 3"
             )
         store.check()
-        with store.read() as connection:
-            version = connection.execute(select(BUDGET.c.version)).scalar()
-            if version not in (None, VERSION):
-                raise LedgerError(
-                    f"{store.where} is a ledger of version {version}, and this release of "
-                    f"rainbowdp reads version {VERSION}. Use the release that made it."
-                )
-            balance = _balance(connection, store.where)
-        return cls._of(balance, store)
+        return cls._opened(store, who, witness, starts=witness is not None)
 
     @classmethod
-    def _of(cls, balance: Balance, store: Store) -> Ledger:
-        return cls(
-            store.where, balance.dataset, balance.unit, balance.neighbors, balance.kind, store
+    def migrate(
+        cls,
+        place: str | Path,
+        *,
+        dataset: str | None = None,
+        person: str | None = None,
+        rows_per_person: int | None = None,
+        by: str | None = None,
+        timeout: float = TIMEOUT,
+    ) -> Ledger:
+        """Bring a ledger of an older version up to this one, all at once or not at all.
+
+        Parameters
+        ----------
+        place
+            The path or the address of the ledger.
+        dataset, person, rows_per_person
+            What a ledger of version 1 did not record: whose data it is about. Later versions know,
+            and take nothing.
+        by
+            Who does it, if not the user of the operating system.
+        timeout
+            How many seconds to wait for a lock or a server.
+
+        Returns
+        -------
+        Ledger
+            The open ledger, with all of its entries and answers.
+
+        Raises
+        ------
+        LedgerError
+            If there is nothing to do, or the old ledger is not whole; it is then as it was.
+
+        """
+        who = _named(by)
+        store = Store.at(place, timeout)
+        if not store.exists():
+            raise LedgerError(f"There is no ledger at {store.where}. Correct the path or address.")
+        store.check()
+        migrate(store, dataset=dataset, person=person, rows_per_person=rows_per_person, by=who)
+        return cls._opened(store, who, None, starts=False)
+
+    @classmethod
+    def _opened(cls, store: Store, by: str, witness: str | Path | None, *, starts: bool) -> Ledger:
+        with store.read() as connection:
+            check_version(connection, store.where)
+            book = Book.read(connection, store.where)
+            now = book.balance
+            place = witness if witness is not None else now.witness
+            watched = None if place is None else witness_at(place, now.identity, store.timeout)
+        ledger = cls(
+            where=store.where,
+            identity=now.identity,
+            dataset=now.dataset,
+            unit=now.unit,
+            neighbors=now.neighbors,
+            kind=now.kind,
+            by=by,
+            _store=store,
+            _memory=_Memory(now.head),
+            _witness=watched,
         )
+        if watched is not None:
+            ledger._compare(watched, start=starts)
+        return ledger
+
+    # looking
 
     def balance(self) -> Balance:
         """Look at the budget: in total, spent and left, at one moment.
@@ -214,11 +341,65 @@ class Ledger:
             Exact amounts, what the budget is for, and the sources of its answers.
 
         """
-        with self._store.read() as connection:
-            return _balance(connection, self.where)
+        with self._reading() as book:
+            return book.balance
 
-    def history(self) -> tuple[Entry, ...]:
-        """List every entry, checked to be whole and to sum to what is spent.
+    def head(self) -> Head:
+        """Look at the end of the chain: the last record's number and seal.
+
+        Returns
+        -------
+        Head
+            Stands for all of the past; keep it elsewhere, and give it to ``verify`` later.
+
+        """
+        return self.balance().head
+
+    def verify(self, *heads: str | Head) -> Head:
+        """Check everything: every record, the balance, the witness, and that heads are in the past.
+
+        Parameters
+        ----------
+        *heads
+            Heads that somebody kept, as they were printed.
+
+        Returns
+        -------
+        Head
+            The present head, after which everything was found whole.
+
+        Raises
+        ------
+        LedgerError
+            If anything is damaged or rewritten, or a head is not in the past of this ledger.
+
+        """
+        kept = [head if isinstance(head, Head) else Head.parse(head) for head in heads]
+        self._store.check_pages()
+        if self._witness is not None:
+            kept += self._witness.heads()
+        wanted: dict[int, list[Head]] = {}
+        for head in kept:
+            wanted.setdefault(head.number, []).append(head)
+        last: Record | None = None
+        for piece in whole_chain(self._reading):
+            for record in piece:
+                last = record
+                for head in wanted.pop(record.number, ()):
+                    if not head.names(record):
+                        raise self._forgotten(head)
+        for missing in wanted.values():
+            raise self._forgotten(missing[0])
+        assert last is not None
+        return last.head
+
+    def history(self, last: int | None = None) -> tuple[Entry, ...]:
+        """List entries, checked to be whole; all of them also to come to what is spent.
+
+        Parameters
+        ----------
+        last
+            Only so many, the latest.
 
         Returns
         -------
@@ -226,12 +407,50 @@ class Ledger:
             Oldest first.
 
         """
-        with self._store.read() as connection:
-            balance = _balance(connection, self.where)
-            rows = connection.execute(select(ENTRIES).order_by(ENTRIES.c.number)).mappings()
-            entries = tuple(read_entry(row, balance, self.where) for row in rows)
-        check_sum(entries, balance, self.where)
-        return entries
+        if last is not None:
+            return last_entries(self._reading, last)
+        return tuple(self.entries())
+
+    def entries(self) -> Iterator[Entry]:
+        """Go through all entries without holding them in memory, oldest first.
+
+        Yields
+        ------
+        Entry
+            Each is whole; an error at the end says that they do not come to what is spent.
+
+        """
+        yield from all_entries(self._reading)
+
+    def records(self) -> Iterator[Record]:
+        """Go through the whole chain: payments and answers, notes, extensions and all else.
+
+        Yields
+        ------
+        Record
+            In the order of their numbers, each checked to follow the one before.
+
+        """
+        for piece in whole_chain(self._reading):
+            yield from piece
+
+    def events(self, last: int | None = None) -> Iterator[Event]:
+        """Go through what happened: entries with their notes, and what else changed the budget.
+
+        Parameters
+        ----------
+        last
+            Only from the so-many-th last entry on.
+
+        Yields
+        ------
+        Event
+            Oldest first, each with what was left after it.
+
+        """
+        return events(self._reading, last)
+
+    # paying
 
     def spend(
         self,
@@ -243,6 +462,7 @@ class Ledger:
         source: str | None = None,
         mechanism: Mapping[str, Any] | None = None,
         name: str | None = None,
+        words: str | None = None,
     ) -> Entry:
         """Pay for one answer; the payment is on disk when this returns.
 
@@ -260,6 +480,8 @@ class Ledger:
             The kind of mechanism that draws, with its options, in JSON values.
         name
             A name to recall the answer by; needs a source.
+        words
+            The question as a person would say it.
 
         Returns
         -------
@@ -275,43 +497,60 @@ class Ledger:
             ago: the payment bought one answer, so whoever did not pay must not draw.
 
         """
-        cost = self._price(guarantee, unit, neighbors)
-        assert isinstance(guarantee, Payable)
-        text = canonical(question, "question")
-        drawn_by = None if mechanism is None else canonical(mechanism, "mechanism")
-        check_name(name, source)
-        with self._store.write() as connection:
-            before = _balance(connection, self.where, lock=True)
-            if name is not None and self._find(connection, before, name) is not None:
-                raise LedgerError(
-                    f"The name {name!r} is already in {self.where}. Recall its answer, or choose "
-                    "another name."
-                )
-            must_fit(cost, before.left, self.where, guarantee)
-            after = replace(
-                before,
-                spent=before.spent + cost,
-                left=before.left - cost,
-                entries=before.entries + 1,
-                sources=tuple(dict.fromkeys((*before.sources, source))),
-            )
-            entry = Entry(
-                number=after.entries,
-                time=datetime.now(UTC).isoformat(timespec="seconds"),
-                name=name,
-                dataset=before.dataset,
-                unit=before.unit,
-                neighbors=before.neighbors,
-                source=source,
-                question_text=text,
-                mechanism_text=drawn_by,
-                guarantee=guarantee,
-                cost=cost,
-                answer=None,
-            )
-            connection.execute(insert(ENTRIES), entry_row(entry))
-            connection.execute(update(BUDGET), balance_row(after))
-        return entry
+        charge = Charge(guarantee, question, unit, neighbors, source, mechanism, name, words)
+        return self.spend_all([charge])[0]
+
+    def spend_all(self, charges: Sequence[Charge]) -> tuple[Entry, ...]:
+        """Pay for several answers in one transaction: all of them or none.
+
+        Parameters
+        ----------
+        charges
+            What is to be paid for.
+
+        Returns
+        -------
+        tuple of Entry
+            In the same order, to be recorded with their answers.
+
+        Raises
+        ------
+        BudgetExceeded
+            If they cost more than is left.
+        LedgerError
+            If a name is in the ledger already, or twice among these.
+
+        """
+        if not charges:
+            return ()
+        costs = [self._price(one) for one in charges]
+        total = costs[0]
+        for cost in costs[1:]:
+            total = total + cost
+        names = [one.name for one in charges if one.name is not None]
+        # Refused before anything is locked, in the words of the question at hand.
+        drafts = [
+            payment(one, cost, 0, self.by, None, SOFTWARE)
+            for one, cost in zip(charges, costs, strict=True)
+        ]
+        with self._writing() as book:
+            now, role = book.balance, self._store.role(book.connection)
+            _must_be_open(now, self.where)
+            for number, name in enumerate(names):
+                if name in names[:number] or book.named(name) is not None:
+                    raise LedgerError(
+                        f"The name {name!r} is already in {self.where}. Recall its answer, or "
+                        "choose another name."
+                    )
+            options: dict[str, Any] = {"guarantee": charges[0].guarantee, "questions": len(charges)}
+            must_fit(total, now.left, self.where, **options)
+            for limit in now.limits_of(self.by, role):
+                must_fit(total, limit.left, f"{limit.analyst} in {self.where}", **options)
+            numbered = [
+                replace(draft, content={**draft.content, "entry": now.entries + k, "role": role})
+                for k, draft in enumerate(drafts, 1)
+            ]
+            return tuple(entry_of(now, record, None) for record in book.add(numbered))
 
     def must_fit(
         self,
@@ -341,14 +580,19 @@ class Ledger:
             If it costs more than is left.
         LedgerError
             If the ledger is for another unit, relation or kind of guarantee, or the name has no
-            source.
+            source, or the ledger is closed.
 
         """
-        cost = self._price(guarantee, unit, neighbors)
-        check_name(name, source)
-        must_fit(cost, self.balance().left, self.where, guarantee)
+        cost = self._price(Charge(guarantee, {}, unit, neighbors, source, None, name))
+        with self._reading() as book:
+            now, role = book.balance, self._store.role(book.connection)
+        _must_be_open(now, self.where)
+        must_fit(cost, now.left, self.where, guarantee)
+        for limit in now.limits_of(self.by, role):
+            must_fit(cost, limit.left, f"{limit.analyst} in {self.where}", guarantee)
 
-    def _price(self, guarantee: Guarantee, unit: Unit, neighbors: str) -> Cost:
+    def _price(self, charge: Charge) -> Cost:
+        unit, neighbors = charge.unit, charge.neighbors
         if not isinstance(unit, Unit):
             raise LedgerError(f"unit must be a Unit, got {type(unit).__name__}.")
         if (unit, neighbors) != (self.unit, self.neighbors):
@@ -358,7 +602,8 @@ class Ledger:
                 f"different units cannot be added up. Ask {_as_asked(self.unit, self.neighbors)}, "
                 f"or create a ledger for {theirs}."
             )
-        return price(guarantee, self.kind, self.where)
+        check_name(charge.name, charge.source)
+        return price(charge.guarantee, self.kind, self.where)
 
     def record(self, entry: Entry, answer: str) -> Entry:
         """Write the answer of an entry, once; it is on disk when this returns.
@@ -383,27 +628,63 @@ class Ledger:
             If the entry has another answer, or is of another ledger; names no answer.
 
         """
-        if not isinstance(answer, str):
-            raise LedgerError(f"An answer must be text, got {type(answer).__name__}.")
-        with self._store.write() as connection:
-            balance = _balance(connection, self.where, lock=True)
-            rows = connection.execute(select(ENTRIES).where(ENTRIES.c.number == entry.number))
-            found = [read_entry(row, balance, self.where) for row in rows.mappings()]
-            if [replace(paid, answer=None) for paid in found] != [replace(entry, answer=None)]:
-                raise LedgerError(
-                    f"Entry {entry.number} was not paid for in {self.where}. Record an answer in "
-                    "the ledger that paid for it."
-                )
-            if found[0].answer not in (None, answer):
-                raise LedgerError(
-                    f"Entry {entry.number} of {self.where} has a different answer already. Recall "
-                    "that one, and do not show the second."
-                )
-            answered = replace(found[0], answer=answer)
-            row = entry_row(answered)
-            changed = {name: row[name] for name in ("answer", "seal")}
-            connection.execute(update(ENTRIES).where(ENTRIES.c.number == entry.number), changed)
-        return answered
+        return self.record_all([(entry, answer)])[0]
+
+    def record_all(self, answers: Iterable[tuple[Entry, str]]) -> tuple[Entry, ...]:
+        """Write the answers of several entries in one transaction: all of them or none.
+
+        Parameters
+        ----------
+        answers
+            Entries, each with what was drawn for it.
+
+        Returns
+        -------
+        tuple of Entry
+            The entries with their answers.
+
+        Raises
+        ------
+        LedgerError
+            If an entry has another answer, or is of another ledger; names no answer.
+
+        """
+        drawn = list(answers)
+        for _, answer in drawn:
+            if not isinstance(answer, str):
+                raise LedgerError(f"An answer must be text, got {type(answer).__name__}.")
+        if not drawn:
+            return ()
+        with self._writing(_not_recorded([entry for entry, _ in drawn])) as book:
+            known = book.entries([entry.paid.number for entry, _ in drawn])
+            before = [
+                self._unanswered(known.get(entry.paid.number), entry, answer)
+                for entry, answer in drawn
+            ]
+            new = [
+                Draft("answer", {"answer": answer}, subject=entry.paid.number)
+                for entry, (_, answer) in zip(before, drawn, strict=True)
+                if entry.answered is None
+            ]
+            heads = {one.subject: one.head for one in (book.add(new) if new else ())}
+            return tuple(
+                replace(entry, answer=answer, answered=heads.get(entry.paid.number, entry.answered))
+                for entry, (_, answer) in zip(before, drawn, strict=True)
+            )
+
+    def _unanswered(self, found: Entry | None, entry: Entry, answer: str) -> Entry:
+        """The entry as it is in the ledger: this one, and without another answer."""
+        if found is None or _payment_of(found) != _payment_of(entry):
+            raise LedgerError(
+                f"Entry {entry.number} was not paid for in {self.where}. Record an answer in "
+                "the ledger that paid for it."
+            )
+        if found.answer not in (None, answer):
+            raise LedgerError(
+                f"Entry {entry.number} of {self.where} has a different answer already. Recall "
+                "that one, and do not show the second."
+            )
+        return found
 
     def recall(
         self,
@@ -439,8 +720,8 @@ class Ledger:
         """
         text = canonical(question, "question")
         check_name(name, source)
-        with self._store.read() as connection:
-            entry = self._find(connection, _balance(connection, self.where), name)
+        with self._reading() as book:
+            entry = book.named(name)
         if entry is None:
             return None
         other = f"choose another name to ask {self.where} anew"
@@ -461,17 +742,87 @@ class Ledger:
             )
         return entry
 
-    def _find(self, connection: Connection, balance: Balance, name: str) -> Entry | None:
-        row = connection.execute(select(ENTRIES).where(ENTRIES.c.name == name)).mappings().first()
-        return None if row is None else read_entry(row, balance, self.where)
+    # transactions
+
+    @contextmanager
+    def _reading(self) -> Iterator[Book]:
+        before = self._memory.head
+        with self._store.read() as connection:
+            book = Book.read(connection, self.where)
+            self._must_be_the_same(book, before)
+            yield book
+        self._memory.head = book.balance.head
+
+    @contextmanager
+    def _writing(self, otherwise: str = NOTHING_SPENT) -> Iterator[Book]:
+        before = self._memory.head
+        with self._store.write(otherwise) as connection:
+            book = Book.read(connection, self.where, lock=True)
+            self._must_be_the_same(book, before)
+            yield book
+        head = book.balance.head
+        self._memory.head = head
+        if self._witness is not None:
+            self._witness.add(head)
+
+    def _must_be_the_same(self, book: Book, before: Head) -> None:
+        """Refuses another ledger in the place of this one, and an older state of this one."""
+        now = book.balance
+        ours = (self.identity, self.dataset, self.unit, self.neighbors, self.kind)
+        if (now.identity, now.dataset, now.unit, now.neighbors, now.kind) != ours:
+            raise LedgerError(
+                f"{self.where} is another ledger than the one that was opened. Find out who "
+                "replaced it, and open it anew if that is right."
+            )
+        if not book.has(before):
+            raise self._forgotten(before)
+
+    def _compare(self, witness: Witness, *, start: bool) -> None:
+        """Refuses a ledger whose witness has seen more than is in it; starts a new witness."""
+        if start and not witness.begun():
+            witness.add(self._memory.head)
+            return
+        last = witness.last()
+        with self._reading() as book:
+            if last is not None and not book.has(last):
+                raise self._forgotten(last)
+
+    def _forgotten(self, head: Head) -> LedgerError:
+        return LedgerError(
+            f"The head {head.short} is not in the past of {self.where}: it was rewritten, or put "
+            "back to an older copy. Restore a copy that has this head, or treat the whole budget "
+            "as spent."
+        )
 
 
-def _balance(connection: Connection, where: str, *, lock: bool = False) -> Balance:
-    query = select(BUDGET).with_for_update() if lock else select(BUDGET)
-    row = connection.execute(query).mappings().one_or_none()
-    if row is None:
-        raise damaged(where)
-    return read_balance(row, where)
+def _named(by: str | None) -> str:
+    """Who asks: as given, or the user of the operating system."""
+    if by is None:
+        return user()
+    check_label(by, "name of who asks")
+    return by
+
+
+def _must_be_open(balance: Balance, where: str) -> None:
+    if balance.closed is not None:
+        raise LedgerError(
+            f"{where} was closed on {balance.closed[:10]}, and nothing more can be spent there. "
+            "Recall its answers by their names, or create the next ledger."
+        )
+
+
+def _payment_of(entry: Entry) -> Entry:
+    return replace(entry, answer=None, answered=None)
+
+
+def _not_recorded(entries: Sequence[Entry]) -> str:
+    """What it means if answers could not be recorded."""
+    if len(entries) == 1:
+        return (
+            f"Entry {entries[0].number} is paid for, and its answer was neither recorded nor shown."
+        )
+    numbers = f"{entries[0].number} to {entries[-1].number}"
+    return f"Entries {numbers} are paid for, and their answers were neither recorded nor shown."
 
 
 def _as_asked(unit: Unit, neighbors: str) -> str:

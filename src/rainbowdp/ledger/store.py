@@ -7,37 +7,50 @@
   and a power cut could then undo a payment that had been reported. PostgreSQL commits with
   ``synchronous_commit`` on, whatever the server's default.
 * **One at a time**: write transactions exclude each other from their first statement: SQLite by
-  ``BEGIN IMMEDIATE``, PostgreSQL by the lock on the budget's row that every writer takes first.
+  ``BEGIN IMMEDIATE``, PostgreSQL by the lock on the balance's row that every writer takes first.
 * **Whole**: a read transaction sees one moment. A ledger being created appears under its name
   complete or not at all.
+* **In one place**: a file is used under one name, on a file system whose locks work, and is the
+  same file when a transaction ends as when it began (``files.py``).
 
 Every operation has its own connection, so a ledger may be used by several threads and survives
 ``fork``. The file is opened by SQLite alone: closing it elsewhere would drop SQLite's locks.
+
+A process that waits for SQLite's lock asks again after a random time of up to 20 ms, however long
+it has waited: SQLite's own handler asks the less often the longer it has waited, and starves.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import random
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, insert, inspect
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from rainbowdp.errors import LedgerError, MissingExtra
-from rainbowdp.ledger.schema import BUDGET, METADATA, damaged
-from rainbowdp.ledger.trouble import explain, explain_file, sentence
+from rainbowdp.ledger.book import fill
+from rainbowdp.ledger.chain import Draft
+from rainbowdp.ledger.files import check_place, finish_creation, same_file, seen
+from rainbowdp.ledger.schema import LEDGER, METADATA
+from rainbowdp.ledger.trouble import NOTHING_SPENT, explain, explain_file, sentence
 from rainbowdp.storage.whole_file import sync_folder
 
+TIMEOUT = 60.0  # seconds to wait for a lock, unless told otherwise
 _SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 _LONGEST = 86_400  # seconds to wait for a lock
+_SECRETS = ("password", "sslpassword")
+_PAUSE = (0.001, 0.02)  # seconds between two tries for SQLite's lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,70 +74,93 @@ class Store:
                 f"got timeout={timeout}."
             )
         located = _locate(place)
-        if isinstance(located, URL):  # rendered without its password
-            return cls(located.render_as_string(), timeout, _postgresql(located, timeout), None)
+        if isinstance(located, URL):
+            return cls(_shown(located), timeout, _postgresql(located, timeout), None)
         path = located.absolute()
-        return cls(str(located), timeout, _sqlite(path, timeout, mode="rw"), path)
+        return cls(str(located), timeout, _sqlite(path, timeout), path)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one moment and changes nothing."""
-        with self._transaction(writing=False) as connection:
+        with self._transaction("") as connection:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that is on disk when the block ends, or never was if it raises."""
-        with self._transaction(writing=True) as connection:
+    def write(self, otherwise: str = NOTHING_SPENT) -> Iterator[Connection]:
+        """A transaction that is on disk when the block ends, or never was if it raises.
+
+        ``otherwise`` says in a message what it means that it never was.
+        """
+        with self._transaction(otherwise) as connection:
             yield connection
 
     @contextmanager
-    def _transaction(self, *, writing: bool) -> Iterator[Connection]:
+    def _transaction(self, otherwise: str) -> Iterator[Connection]:
+        """A transaction, for writing if there is anything to say of its failure."""
+        opened = None if self.path is None else seen(self.path, self.where)
         try:
-            with self.engine.execution_options(writing=writing).begin() as connection:
+            engine = self.engine.execution_options(writing=bool(otherwise))
+            with engine.begin() as connection:
                 yield connection
-        except DBAPIError as error:
-            raise explain(error, self.where, self.timeout) from error
+        except (DBAPIError, sqlite3.Error) as error:
+            raise explain(error, self.where, self.timeout, otherwise) from error
+        if self.path is not None and not same_file(self.path, opened):
+            raise sentence("swapped", self.where)
 
     def exists(self) -> bool:
-        """Whether anything is there: a file, or a budget's table."""
+        """Whether anything is there: a file, or tables of a ledger of any version."""
         if self.path is not None:
             return os.path.lexists(self.path)
         with self.read() as connection:
-            return inspect(connection).has_table(BUDGET.name)
+            return any(
+                inspect(connection).has_table(name) for name in (LEDGER.name, "rainbow_budget")
+            )
 
     def check(self) -> None:
-        """Refuses a file that SQLite finds damaged, and what is no ledger."""
-        with self.read() as connection:
-            if self.path is not None:
-                found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
-                if found != "ok":
-                    raise damaged(self.where)
-            if not inspect(connection).has_table(BUDGET.name):
-                raise sentence("foreign", self.where)
+        """Refuses a file under two names, or on a file system whose locks do not work."""
+        if self.path is not None:
+            finish_creation(self.path)
+            check_place(self.path, self.where)
 
-    def create(self, budget: Mapping[str, Any]) -> None:
-        """Makes the tables and the budget's row, all at once; refuses a place that is taken."""
+    def check_pages(self) -> None:
+        """Refuses a file that SQLite finds damaged; reads all of it."""
+        if self.path is None:
+            return
+        with self.read() as connection:
+            found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
+        if found != "ok":
+            raise sentence("damaged", self.where)
+
+    def role(self, connection: Connection) -> str | None:
+        """The role of the database that this connection has logged in as."""
+        if self.path is not None:
+            return None
+        return str(connection.exec_driver_sql("SELECT session_user").scalar_one())
+
+    def create(self, drafts: Iterable[Draft]) -> None:
+        """Makes the tables and their first rows, all at once; refuses a place that is taken."""
         if self.exists():
             raise sentence("taken", self.where)
         if self.path is None:
-            self._fill(budget)
+            self._fill(drafts)
             return
         try:
+            check_place(self.path, self.where)
             with tempfile.TemporaryDirectory(dir=self.path.parent, prefix=".rainbow-") as folder:
                 draft = Path(folder) / "ledger"
                 draft.touch(mode=0o600)  # questions and answers are the owner's to publish
-                engine = _sqlite(draft, self.timeout, mode="rw")
-                Store(self.where, self.timeout, engine, draft)._fill(budget)
+                engine = _sqlite(draft, self.timeout)
+                Store(self.where, self.timeout, engine, draft)._fill(drafts)
                 self.path.hardlink_to(draft)  # atomic, and never over another file
+                draft.unlink()
                 sync_folder(self.path.parent)
         except OSError as error:
             raise explain_file(error, self.where) from error
 
-    def _fill(self, budget: Mapping[str, Any]) -> None:
-        with self.write() as connection:
+    def _fill(self, drafts: Iterable[Draft]) -> None:
+        with self.write("Nothing was created.") as connection:
             METADATA.create_all(connection, checkfirst=False)
-            connection.execute(insert(BUDGET), dict(budget))
+            fill(connection, drafts)
 
 
 def _locate(place: str | Path) -> Path | URL:
@@ -143,8 +179,15 @@ def _locate(place: str | Path) -> Path | URL:
         raise LedgerError(f"The {scheme}:// address of the ledger is malformed. {wanted}") from None
 
 
-def _sqlite(path: Path, timeout: float, *, mode: str) -> Engine:
-    address = f"{path.as_uri()}?mode={mode}"
+def _shown(url: URL) -> str:
+    """An address without its password, wherever that stands."""
+    hidden = {name: "***" for name in _SECRETS if name in url.query}
+    shown = url.update_query_dict(hidden).render_as_string()
+    return shown.replace("%2A%2A%2A", "***")
+
+
+def _sqlite(path: Path, timeout: float) -> Engine:
+    address = f"{path.as_uri()}?mode=rw"
 
     def connect() -> sqlite3.Connection:
         # isolation_level=None: this module says BEGIN, not the driver
@@ -161,32 +204,56 @@ def _sqlite(path: Path, timeout: float, *, mode: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        writing = connection.get_execution_options()["writing"]
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+        # Straight to the driver: SQLAlchemy would roll back what fails, and end the transaction.
+        run = connection.connection.cursor().execute
+        run("PRAGMA busy_timeout = 0")
+        if connection.get_execution_options()["writing"]:
+            _patiently(lambda: run("BEGIN IMMEDIATE"), timeout)
+        else:
+            run("BEGIN")
+            _patiently(lambda: run("SELECT count(*) FROM sqlite_master"), timeout)
+        # for the end of a transaction, which waits for those who read and lets no new ones in
+        run(f"PRAGMA busy_timeout = {math.ceil(timeout * 1000)}")
 
     return engine
 
 
+def _patiently(action: Callable[[], object], timeout: float) -> None:
+    """Repeats what fails because of a lock, until the time is over."""
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            action()
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() >= end:
+                raise
+        else:
+            return
+        time.sleep(random.uniform(*_PAUSE))  # noqa: S311
+
+
 def _postgresql(url: URL, timeout: float) -> Engine:
     url = url.set(drivername="postgresql+psycopg")
-    if "connect_timeout" not in url.query:
-        url = url.update_query_dict({"connect_timeout": str(math.ceil(timeout))})
+    waits = {"connect_timeout": math.ceil(timeout), "tcp_user_timeout": math.ceil(timeout * 1000)}
+    missing = {name: str(wait) for name, wait in waits.items() if name not in url.query}
     try:
-        engine = create_engine(url, poolclass=NullPool)
+        engine = create_engine(url.update_query_dict(missing), poolclass=NullPool)
     except ImportError as error:
         raise MissingExtra("psycopg", "postgres") from error
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        if not connection.get_execution_options()["writing"]:
-            statement = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-            connection.exec_driver_sql(statement)
-            return
-        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {math.ceil(timeout * 1000)}")
-        connection.exec_driver_sql(
-            "SELECT set_config('synchronous_commit', 'on', true) "
-            "WHERE current_setting('synchronous_commit') = 'off'"
-        )
+        writing = connection.get_execution_options()["writing"]
+        level = "READ COMMITTED" if writing else "REPEATABLE READ, READ ONLY"
+        connection.exec_driver_sql(f"SET TRANSACTION ISOLATION LEVEL {level}")
+        wait = math.ceil(timeout * 1000)
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {wait}")
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {wait + 1000}")
+        if writing:
+            connection.exec_driver_sql(
+                "SELECT set_config('synchronous_commit', 'on', true) "
+                "WHERE current_setting('synchronous_commit') = 'off'"
+            )
 
     return engine

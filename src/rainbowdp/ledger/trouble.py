@@ -10,6 +10,8 @@ from sqlalchemy.exc import DBAPIError
 from rainbowdp.errors import LedgerError
 from rainbowdp.ledger.schema import damaged
 
+NOTHING_SPENT = "Nothing was spent."
+
 _SQLITE = {
     "SQLITE_BUSY": "locked",
     "SQLITE_LOCKED": "locked",
@@ -25,6 +27,7 @@ _SQLITE = {
 
 _POSTGRESQL = {
     "55P03": "locked",
+    "57014": "locked",
     "25006": "read-only",
     "42501": "read-only",
     "53100": "full",
@@ -38,11 +41,9 @@ _POSTGRESQL = {
 
 _SENTENCES = {
     "locked": "{where} is locked by another process and was not free within {timeout:g} s. Try "
-    "again, or allow a longer timeout. Nothing was spent.",
-    "read-only": "{where} is read-only. Make it and its folder writable for this user. Nothing "
-    "was spent.",
-    "full": "The disk that holds {where} is full. Free some space and try again. Nothing was "
-    "spent.",
+    "again, or allow a longer timeout.",
+    "read-only": "{where} is read-only. Make it and its folder writable for this user.",
+    "full": "The disk that holds {where} is full. Free some space and try again.",
     "failing": "{where} could not be read or written: {detail}. Repair its disk or server, and "
     "look at the history before you ask again.",
     "closed": "{where} cannot be opened: {detail}. Correct the path, or make the file and its "
@@ -56,33 +57,48 @@ _SENTENCES = {
     "correct the address.",
     "lost": "The connection to {where} was lost: {detail}. The question may have been paid for: "
     "look at the history before you ask again.",
+    "two names": "{where} has a second name, a hard link, and a ledger under two names can be "
+    "overspent. Remove the other name, or make a copy and use only that.",
+    "mounted": "{where} is a file that is mounted by itself, and a ledger under two names can be "
+    "overspent. Mount the folder that holds it instead.",
+    "no locks": "{where} is on a file system that grants one lock to two processes, so that a "
+    "ledger there can be overspent. Keep it on a local disk, or in PostgreSQL.",
+    "swapped": "{where} was replaced by another file while it was in use. Find out which file is "
+    "the ledger, and look at its history before you ask again.",
 }
+_KNOWN_OUTCOME = ("locked", "read-only", "full")  # the transaction certainly never was
 
 
 def sentence(what: str, where: str, *, timeout: float = 0, detail: str = "") -> LedgerError:
     """The error for one kind of trouble at one place."""
+    if what == "damaged":
+        return damaged(where)
     return LedgerError(_SENTENCES[what].format(where=where, timeout=timeout, detail=detail))
 
 
-def explain(error: DBAPIError, where: str, timeout: float) -> LedgerError:
+def explain(
+    error: DBAPIError | sqlite3.Error, where: str, timeout: float, otherwise: str = ""
+) -> LedgerError:
     """What a database reported, in our words.
 
     SQLite names its errors, PostgreSQL gives them a code; an error with neither is, in SQLite,
-    text that cannot be decoded and, in PostgreSQL, a server that cannot be reached.
+    text that cannot be decoded and, in PostgreSQL, a server that cannot be reached. ``otherwise``
+    says what became of what was to be done, where that is certain.
     """
-    original = error.orig
+    original = error.orig if isinstance(error, DBAPIError) else error
     detail = str(original).partition("\n")[0].rstrip(".")
     if isinstance(original, sqlite3.Error):
         name = getattr(original, "sqlite_errorname", "SQLITE_CORRUPT")
         what = _SQLITE.get("_".join(name.split("_")[:2]), "failing")
-    elif error.connection_invalidated:
+    elif isinstance(error, DBAPIError) and error.connection_invalidated:
         what = "lost"
     else:
         code = getattr(original, "sqlstate", None)
         what = _POSTGRESQL.get(code, "failing") if code else "unreachable"
-    if what == "damaged":
-        return damaged(where)
-    return sentence(what, where, timeout=timeout, detail=detail)
+    told = sentence(what, where, timeout=timeout, detail=detail)
+    if otherwise and what in _KNOWN_OUTCOME:
+        return LedgerError(f"{told} {otherwise}")
+    return told
 
 
 def explain_file(error: OSError, where: str) -> LedgerError:

@@ -37,6 +37,7 @@ from rainbowdp.questions.by import By
 from rainbowdp.questions.functions import checked_function
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
+from rainbowdp.questions.showing import Shown
 from rainbowdp.questions.weights import Weight
 from rainbowdp.questions.where import canonical
 
@@ -105,7 +106,7 @@ class Question(Counted, Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountQuestion(ABC):
+class CountQuestion(Shown, ABC):
     """A question about counts; the fields and the checks that all of them share."""
 
     answers: tuple[str, ...]

@@ -26,7 +26,7 @@ from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
 from rainbowdp.exact.margins import ON_A_GRAPH
 from rainbowdp.exact.rule import Key, Outline, Rule
-from rainbowdp.exact.scores import MarginScores, of_one
+from rainbowdp.exact.scores import MarginScores, of_one, signed_distances
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
@@ -107,7 +107,16 @@ class MarginFlip(Rule):
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
-        return self._rows(_SCORES.distances_at(counts, margins))
+        return self.rows_of(margins)
+
+    @property
+    def last_margin(self) -> int:
+        """A margin from which on there is no difference."""
+        return self.coins.farthest
+
+    def rows_of(self, margins: Floats) -> Floats:
+        """The rows of many margins at once, in floats."""
+        return self._rows(signed_distances(margins))
 
     def _rows(self, distances: Floats) -> Floats:
         chances = self.coins.in_floats(np.maximum(distances - 1, 0.0))

@@ -57,6 +57,11 @@ def proximity_weights(answers: int, guarantee: Guarantee, total: int = 1 << BITS
     if reason is not None:
         raise InvalidGuarantee(f"{reason}; use the homogeneous mechanism or a larger epsilon")
     assert isinstance(guarantee, DP)
+    return proximity_steps(guarantee, answers, total)
+
+
+def proximity_steps(guarantee: DP, answers: int, total: int) -> Proximity:
+    """The weights by margin in integers, whether or not they are private for all margins."""
     ratio, slack = ratio_below(guarantee), guarantee.exact_delta * total
     each = slack / (answers - 1)
     steps = [_up((total - slack) / (1 + ratio))]
