@@ -19,6 +19,7 @@ from rainbowdp.answering.release import Release
 from rainbowdp.answering.sources import source_of
 from rainbowdp.errors import LedgerError, RainbowError
 from rainbowdp.questions.units import unit_of
+from rainbowdp.questions.words import in_words
 from rainbowdp.tables import must_exist
 
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
@@ -133,6 +134,7 @@ def ask(
         source=origin,
         mechanism=mechanism.describe(),
         name=name,
+        words=in_words(described),
     )
     answer: Any = draw()
     recorded = ledger.record(entry, mechanism.to_text(answer))

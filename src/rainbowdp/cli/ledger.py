@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rainbowdp.cli.output import AsJson, Group, print_facts, print_json
+from rainbowdp.cli.project import DEFAULT, named_ledger, project
+from rainbowdp.cli.reporting import export, report
+from rainbowdp.cli.telling import moment
 from rainbowdp.errors import LedgerError
 
 ledgers = typer.Typer(
@@ -19,9 +19,29 @@ ledgers = typer.Typer(
     help="The durable record of what privacy has been spent.",
 )
 
-DEFAULT = "budget.db"
+if TYPE_CHECKING:
+    from rainbowdp.ledger import Balance, Ledger, Record
+
+_LOOKED_AT = 2000  # entries, for a name that asks
+
+
+def _place(context: typer.Context, value: str) -> str:
+    """The place that was given, or where the environment or the project says."""
+    source = context.get_parameter_source("place")
+    return (
+        value
+        if source is None or source.name == "COMMANDLINE"
+        else (named_ledger(project()) or value)
+    )
+
+
 Place = Annotated[
-    str, typer.Argument(help="A file (SQLite), or postgresql://user@host/database for a team.")
+    str,
+    typer.Argument(
+        callback=_place,
+        help="A file (SQLite), or postgresql://user@host/database for a team. If not given, "
+        "RAINBOW_LEDGER or the ledger of rainbow.toml.",
+    ),
 ]
 
 
@@ -115,7 +135,7 @@ def create(
         witness=witness,
         by=by,
     )
-    balance(place, as_json)
+    balance(place, None, as_json)
     if spend_in is not None and epsilon is not None and not as_json:
         from rainbowdp.guarantees.dp import DP
 
@@ -123,33 +143,66 @@ def create(
 
 
 @ledgers.command()
-def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
+def balance(
+    place: Place = DEFAULT,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Say how many answers are left at this price: 0.1, or 'mu 0.1' in another "
+            "currency. The last price, if not given."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show the budget: what it is for, in total, spent and left.
 
-    Example: `rainbow ledger balance budget.db`
+    Example: `rainbow ledger balance budget.db --at 0.1`
     """
     from rainbowdp.ledger import Ledger
 
     book = Ledger.open(place)
     found = book.balance()
+    remaining = _remaining(book, found, at)
     if as_json:
-        print_json(found.as_dict())
+        print_json({**found.as_dict(), "answers_left": remaining})
         return
     answers = "answer" if found.entries == 1 else "answers"
     facts = {
-        **_purpose(book),
+        **_purpose(book, found),
         "total": str(found.total),
         "spent": f"{found.spent}, in {found.entries} {answers}",
         "left": str(found.left),
     }
+    if remaining is not None:
+        facts["left at"] = f"{remaining['price']}: {remaining['in_words']}"
     if found.sources:
         others = "; and others" if found.other_sources else ""
         facts["sources"] = "; ".join(map(_named, found.sources)) + others
     for limit in found.limits:
         facts[f"limit of {limit.analyst}"] = f"{limit.total}, spent {limit.spent}"
     if found.closed is not None:
-        facts["closed"] = _moment(found.closed)
+        facts["closed"] = moment(found.closed)
     print_facts(facts)
+
+
+def _remaining(book: Any, found: Any, at: str | None) -> dict[str, Any] | None:
+    """How many answers are left at a price, or at the last one that was paid."""
+    from rainbowdp.ledger.cost import price
+    from rainbowdp.ledger.remaining import in_words, price_in_words
+
+    if at is not None:
+        cost = price(price_in_words(at, book.kind), book.kind, book.where)
+    elif found.entries:
+        cost = book.history(1)[-1].cost
+    else:
+        return None
+    many = found.answers_left(cost)
+    return {
+        "price": str(cost),
+        "cost": cost.as_dict(),
+        "answers": many,
+        "in_words": in_words(many),
+    }
 
 
 @ledgers.command()
@@ -215,7 +268,7 @@ def migrate(
     from rainbowdp.ledger import Ledger
 
     Ledger.migrate(place, dataset=dataset, person=person, rows_per_person=rows_per_person, by=by)
-    balance(place, as_json)
+    balance(place, None, as_json)
 
 
 @ledgers.command()
@@ -232,7 +285,8 @@ def note(
     """
     from rainbowdp.ledger import Ledger
 
-    _added(Ledger.open(place, by=by).note(text, about=entry), as_json)
+    book = Ledger.open(place, by=by)
+    _added(book, book.note(text, about=entry), as_json)
 
 
 @ledgers.command()
@@ -256,7 +310,7 @@ def extend(
 
     amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
     book = Ledger.open(place, by=by)
-    _added(book.extend(**amount, signed_by=signed_by, reason=reason), as_json)
+    _added(book, book.extend(**amount, signed_by=signed_by, reason=reason), as_json)
 
 
 @ledgers.command()
@@ -280,7 +334,7 @@ def renew(
 
     amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
     book = Ledger.open(place, by=by)
-    _added(book.renew(**amount, signed_by=signed_by, reason=reason), as_json)
+    _added(book, book.renew(**amount, signed_by=signed_by, reason=reason), as_json)
 
 
 @ledgers.command()
@@ -302,7 +356,10 @@ def limit(
     from rainbowdp.ledger import Ledger
 
     amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
-    _added(Ledger.open(place, by=by).limit(analyst, **amount, signed_by=signed_by), as_json)
+    book = Ledger.open(place, by=by)
+    _added(book, book.limit(analyst, **amount, signed_by=signed_by), as_json)
+    if not as_json:
+        _warn_of_a_stranger(book, analyst)
 
 
 @ledgers.command()
@@ -319,7 +376,8 @@ def close(
     """
     from rainbowdp.ledger import Ledger
 
-    _added(Ledger.open(place, by=by).close(signed_by=signed_by, reason=reason), as_json)
+    book = Ledger.open(place, by=by)
+    _added(book, book.close(signed_by=signed_by, reason=reason), as_json)
 
 
 @ledgers.command()
@@ -335,90 +393,86 @@ def link(
     """
     from rainbowdp.ledger import Ledger
 
-    _added(Ledger.open(place, by=by).link(Ledger.open(predecessor)), as_json)
+    book = Ledger.open(place, by=by)
+    _added(book, book.link(Ledger.open(predecessor)), as_json)
 
 
-def _added(record: Any, as_json: bool) -> None:
-    """Says what was added to the chain."""
+def _added(book: Ledger, record: Record, as_json: bool) -> None:
+    """Says what was added to the chain, and what it comes to."""
     if as_json:
         print_json(record.as_dict())
-    else:
-        typer.echo(f"{record.kind} added as record {record.number}, head {record.head.short}")
+        return
+    from rainbowdp.ledger import Event
+
+    now = book.balance()
+    event = Event.latest(record, now)
+    typer.echo(event.in_words())
+    facts = {"by": event.who}
+    if event.reason is not None:
+        facts["reason"] = event.reason
+    if record.kind in ("extension", "renewal", "closing"):
+        facts |= {"total": str(now.total), "spent": str(now.spent), "left": str(now.left)}
+    print_facts({**facts, "head": record.head.short})
+
+
+def _warn_of_a_stranger(book: Ledger, analyst: str) -> None:
+    """Says so where nobody asks by the name that is limited: it may be misspelled."""
+    latest = book.history(last=_LOOKED_AT)
+    if not any(analyst in (entry.by, entry.role) for entry in latest):
+        asked = ", ".join(sorted({str(entry.by) for entry in latest})) or "nobody"
+        typer.echo(
+            f"Note: {analyst} has not asked anything yet (who has: {asked}). The limit holds for "
+            "exactly this name.",
+            err=True,
+        )
 
 
 @ledgers.command()
 def history(
     place: Place = DEFAULT,
-    last: Annotated[int | None, typer.Option(min=0, help="Only so many, the latest.")] = None,
+    last: Annotated[int | None, typer.Option(min=0, help="Only the latest so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List every question that was paid for, with its answer. Looking costs nothing.
+    """Tell what happened: who asked what, the answer, what it cost and what was left. It is free.
 
-    Example: `rainbow ledger history budget.db --last 20 --json`
+    Example: `rainbow ledger history budget.db --last 20`
     """
+    from rainbowdp.cli.telling import told
     from rainbowdp.ledger import Ledger
 
     book = Ledger.open(place)
-    entries = book.history(last)
     if as_json:
-        print_json([entry.as_dict() for entry in entries])
+        print_json([event.as_dict() for event in book.events(last) if event.entry is not None])
         return
-    if not entries:
+    found = book.balance()
+    sources = [_named(source) for source in found.sources]
+    facts = _purpose(book, found)
+    if len(sources) > 1:
+        facts |= {f"source {number}": name for number, name in enumerate(sources, 1)}
+    elif sources:
+        facts["source"] = sources[0]
+    print_facts(facts)
+    if not found.entries:
         typer.echo("Nothing has been asked yet.")
-        return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    sources = list(dict.fromkeys(entry.source for entry in entries))
-    numbered = {f"source {number}": _named(source) for number, source in enumerate(sources, 1)}
-    print_facts({**_purpose(book), **numbered})
-    table = Table("no.", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("time (UTC)", no_wrap=True)
-    for heading in ("name", "source", "question", "cost", "answer"):
-        table.add_column(heading, overflow="fold")
-    for entry in entries:
-        question = entry.question
-        what = " ".join(
-            str(part) for part in (question.get("kind"), "of", question.get("column")) if part
-        )
-        if question.get("by") is not None:
-            what += f" by {question['by']['column']}"
-        if question.get("where") is not None:
-            what += f" where {question['where']}"
-        answer = _answer(entry)
-        name, number = entry.name or "", str(entry.number)
-        source = str(sources.index(entry.source) + 1)
-        when = _moment(entry.time)
-        cells = (number, when, name, source, what, str(entry.cost), answer)
-        table.add_row(*map(escape, cells))
-    Console().print(table)
+    for event in book.events(last):
+        typer.echo("\n" + told(event, found.sources))
 
 
-def _moment(time: str) -> str:
-    return datetime.fromisoformat(time).strftime("%Y-%m-%d %H:%M")
-
-
-def _purpose(book: Any) -> dict[str, str]:
+def _purpose(book: Ledger, found: Balance) -> dict[str, str]:
     """Which ledger it is, and what it is for."""
+    said = {"title": found.title, "purpose": found.purpose, "contact": found.contact}
     return {
         "ledger": book.where,
+        **{name: text for name, text in said.items() if text is not None},
         "dataset": book.dataset,
         "unit": str(book.unit),
         "neighbors": book.neighbors,
     }
 
 
-def _answer(entry: Any) -> str:
-    """The answer, or how often each was given where there are groups."""
-    if entry.answer is None:
-        return "(lost in a crash)"
-    if entry.question.get("by") is None:
-        return str(entry.answer)
-    found = Counter(json.loads(entry.answer).values())
-    return ", ".join(f"{answer} in {groups}" for answer, groups in found.most_common())
-
-
 def _named(source: str | None) -> str:
     return "data without a declared source" if source is None else source
+
+
+ledgers.command()(report)
+ledgers.command()(export)

@@ -16,6 +16,7 @@ from rainbowdp.ledger.balance import Balance, Limit
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import Cost, DPCost, GaussianCost, ZeroConcentratedCost
 from rainbowdp.ledger.entry import Charge, Entry
+from rainbowdp.ledger.events import Event
 from rainbowdp.ledger.ledger import Ledger
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Cost",
     "DPCost",
     "Entry",
+    "Event",
     "GaussianCost",
     "Head",
     "Ledger",

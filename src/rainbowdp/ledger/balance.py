@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rainbowdp.display import cards
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import KINDS, Cost
+from rainbowdp.ledger.remaining import answers_left
 from rainbowdp.questions.units import Unit
 
 _MOST_SOURCES = 100  # kept by name, so that the row stays small whatever is asked
@@ -115,9 +117,31 @@ class Balance:
         """What may still be spent."""
         return self.total - self.spent
 
+    def answers_left(self, cost: Cost) -> int | None:
+        """How many more answers at this price there are; none where they cost nothing."""
+        return 0 if self.closed is not None else answers_left(self.left, cost)
+
     def limits_of(self, *analysts: str | None) -> tuple[Limit, ...]:
         """The limits that hold for somebody of these names."""
         return tuple(limit for limit in self.limits if limit.analyst in analysts)
+
+    def _repr_html_(self) -> str:
+        named: dict[str, object] = {
+            "dataset": self.dataset,
+            "protects": f"{self.unit}, {self.neighbors}",
+            "left": self.left.in_symbols(with_delta=True),
+            "spent": f"{self.spent.in_symbols(with_delta=True)}, by {self.entries:,} questions",
+            "total": self.total.in_symbols(with_delta=True),
+            **{
+                f"limit of {limit.analyst}": f"{limit.total.in_symbols()}, left "
+                f"{limit.left.in_symbols()}"
+                for limit in self.limits[: cards.MOST_ROWS]
+            },
+        }
+        if self.closed is not None:
+            named["closed"] = self.closed[:10]
+        named["head"] = self.head.short
+        return cards.card(f"Balance: {self.title or self.dataset}", cards.facts(named))
 
     def as_dict(self) -> dict[str, Any]:
         """The balance in JSON values; fractions as text."""

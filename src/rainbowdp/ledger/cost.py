@@ -102,6 +102,14 @@ class Cost:
         """Every part for people: a decimal, a short fraction, or ≈ with twelve digits."""
         return {name: plain(part) for name, part in zip(self.names(), self.parts, strict=True)}
 
+    def in_symbols(self, *, with_delta: bool = False) -> str:
+        """For people, in few characters: ``ε 0.5, δ 0.000001``; a δ of 0 only where asked for."""
+        return ", ".join(
+            f"{_SYMBOLS[name]} {value}"
+            for name, value in self.shown().items()
+            if name != "delta" or value != "0" or with_delta
+        )
+
     def __str__(self) -> str:
         return ", ".join(
             f"{name} {value}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from rainbowdp.display import cards
 from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee, restore_guarantee
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -15,6 +16,7 @@ from rainbowdp.ledger.balance import Balance
 from rainbowdp.ledger.chain import Draft, Head, Record, brief, canonical
 from rainbowdp.ledger.cost import KINDS, Cost, Payable
 from rainbowdp.questions.units import Unit
+from rainbowdp.questions.words import in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,24 @@ class Entry:
     def mechanism(self) -> dict[str, Any] | None:
         """The kind of mechanism that drew the answer, with its options."""
         return None if self.mechanism_text is None else json.loads(self.mechanism_text)
+
+    @property
+    def in_words(self) -> str:
+        """The question as it was put into words, or as we put it where nobody did."""
+        return in_words(self.question) if self.words is None else self.words
+
+    def _repr_html_(self) -> str:
+        named: dict[str, object] = {
+            "answer": "none yet" if self.answer is None else self.answer,
+            "cost": self.cost.in_symbols(),
+            "guarantee": f"{self.guarantee}, {self.unit} {self.neighbors}",
+            "asked": f"{self.time[:16].replace('T', ' ')} UTC, by {self.by}",
+        }
+        named |= {"name": self.name} if self.name is not None else {}
+        named |= {"source": self.source} if self.source is not None else {}
+        named["head"] = self.head.short
+        words = cards.text(self.in_words, 300)
+        return cards.card(f"Entry {self.number} of {self.dataset}", words, cards.facts(named))
 
     def as_dict(self) -> dict[str, Any]:
         """The entry in JSON values; fractions as text."""

@@ -18,6 +18,7 @@ from rainbowdp.ledger.budget import as_given, budget
 from rainbowdp.ledger.chain import Draft, Head, Record, canonical
 from rainbowdp.ledger.cost import Cost, must_fit, price
 from rainbowdp.ledger.entry import Charge, Entry, check_label, check_name, entry_of, payment
+from rainbowdp.ledger.events import Event, events
 from rainbowdp.ledger.migrations import check_version, migrate
 from rainbowdp.ledger.officer import Officer
 from rainbowdp.ledger.scan import all_entries, last_entries, whole_chain
@@ -432,6 +433,22 @@ class Ledger(Officer):
         """
         for piece in whole_chain(self._reading):
             yield from piece
+
+    def events(self, last: int | None = None) -> Iterator[Event]:
+        """Go through what happened: entries with their notes, and what else changed the budget.
+
+        Parameters
+        ----------
+        last
+            Only from the so-many-th last entry on.
+
+        Yields
+        ------
+        Event
+            Oldest first, each with what was left after it.
+
+        """
+        return events(self._reading, last)
 
     # paying
 

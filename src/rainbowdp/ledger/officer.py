@@ -9,14 +9,14 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from rainbowdp.errors import LedgerError
+from rainbowdp.errors import InvalidGuarantee, LedgerError
 from rainbowdp.ledger.balance import Balance
 from rainbowdp.ledger.budget import as_given, budget
 from rainbowdp.ledger.chain import Draft, Record
 from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.entry import check_label
 from rainbowdp.ledger.software import SOFTWARE
-from rainbowdp.numeric.quantity import Number
+from rainbowdp.numeric.quantity import Number, exact
 
 if TYPE_CHECKING:
     from rainbowdp.ledger.book import Book
@@ -28,6 +28,7 @@ class Officer(ABC):
     """The part of a ledger that its owner uses."""
 
     where: str
+    identity: str
     kind: str
     by: str
 
@@ -164,7 +165,7 @@ class Officer(ABC):
         Raises
         ------
         LedgerError
-            If the amount is in another currency, or nobody signs.
+            If the amount is in another currency, or nobody signs, or there is no limit to lift.
 
         """
         check_label(analyst, "analyst")
@@ -177,6 +178,13 @@ class Officer(ABC):
             "signed_by": signed_by,
         }
         with self._writing(_UNCHANGED) as book:
+            self._must_be_open(book)
+            if lifted and not book.balance.limits_of(analyst):
+                others = ", ".join(limit.analyst for limit in book.balance.limits)
+                raise LedgerError(
+                    f"{analyst} has no limit in {self.where} that could be lifted. "
+                    + (f"There are limits of {others}." if others else "Nobody has one.")
+                )
             return book.add([self._signed("limit", content)])[0]
 
     def close(self, *, signed_by: str, reason: str) -> Record:
@@ -220,7 +228,16 @@ class Officer(ABC):
         Record
             The link in the chain.
 
+        Raises
+        ------
+        LedgerError
+            If it is this ledger itself.
+
         """
+        if predecessor.identity == self.identity:
+            raise LedgerError(
+                f"{self.where} cannot be its own predecessor. Give the ledger of the time before."
+            )
         draft = predecessor.as_link(self.by)
         with self._writing(_UNCHANGED) as book:
             return book.add([draft])[0]
@@ -249,6 +266,7 @@ class Officer(ABC):
     ) -> Record:
         check_label(signed_by, "signature")
         check_label(reason, "reason")
+        self._must_add(kind, numbers)
         amount = self._amount(*numbers)
         given = as_given(*numbers, spend_in=None, delta_apart=0)
         with self._writing(_UNCHANGED) as book:
@@ -261,6 +279,20 @@ class Officer(ABC):
                 "reason": reason,
             }
             return book.add([self._signed(kind, content)])[0]
+
+    def _must_add(
+        self, kind: str, numbers: tuple[Number | None, Number, Number | None, Number | None]
+    ) -> None:
+        """Refuse an amount that is missing, or that would take something away."""
+        given = [number for number in (numbers[0], *numbers[2:]) if number is not None]
+        if not given:
+            how = "how much is to be left" if kind == "renewal" else "how much to add"
+            raise LedgerError(f"Say {how}, in {KINDS[self.kind].amounts}.")
+        if any(exact(number, "the amount", InvalidGuarantee) <= 0 for number in given):
+            raise LedgerError(
+                f"An amount must be above 0, got {given[0]}. Nothing is taken from a budget by an "
+                "extension; to lower what is left renew it, to end it close the ledger."
+            )
 
     def _amount(
         self, epsilon: Number | None, delta: Number, mu: Number | None, rho: Number | None

@@ -52,7 +52,7 @@ def all_entries(reading: Reading) -> Iterator[Entry]:
     """All entries up to now, oldest first, with their answers; checked at the end."""
     for piece in whole_chain(reading):
         with reading() as book:
-            answers, balance = _later(book, piece), book.balance
+            answers, balance = later_answers(book, piece), book.balance
         yield from _entries(piece, answers, balance)
 
 
@@ -66,7 +66,7 @@ def last_entries(reading: Reading, count: int) -> tuple[Entry, ...]:
         first = max(1, end - size + 1)
         with reading() as book:
             piece = book.some(first, end)
-            answers = _later(book, piece)
+            answers = later_answers(book, piece)
         entries = _entries(piece, answers, balance) + entries
         end = first - 1
     return tuple(entries[-count:]) if count else ()
@@ -82,7 +82,7 @@ def _entries(piece: list[Record], later: dict[int | None, Record], balance: Bala
     ]
 
 
-def _later(book: Book, piece: list[Record]) -> dict[int | None, Record]:
+def later_answers(book: Book, piece: list[Record]) -> dict[int | None, Record]:
     """The answers to a piece's payments that came after the piece."""
     first, last = piece[0].number, piece[-1].number
     return book.answers(RECORDS.c.subject.between(first, last), RECORDS.c.number > last)

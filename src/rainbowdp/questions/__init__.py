@@ -39,6 +39,7 @@ from rainbowdp.questions.threshold import Threshold
 from rainbowdp.questions.units import Unit, unit_of
 from rainbowdp.questions.weights import Weight
 from rainbowdp.questions.winner import Winner
+from rainbowdp.questions.words import change_in_words, in_words
 
 __all__ = [
     "Between",
@@ -61,7 +62,9 @@ __all__ = [
     "Unit",
     "Weight",
     "Winner",
+    "change_in_words",
     "from_description",
+    "in_words",
     "limited",
     "refute",
     "unit_of",
