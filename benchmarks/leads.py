@@ -25,7 +25,7 @@ from scipy.optimize import linprog
 
 import rainbowdp as rb
 from rainbowdp.aliases import Floats, Integers
-from rainbowdp.answering.measure import wrong
+from rainbowdp.answering.measure import measure
 from rainbowdp.numeric.coins import first_heads
 from rainbowdp.rules import family
 from rainbowdp.rules.margin_flip.build import margin_coins
@@ -115,9 +115,9 @@ def beside_other_kinds() -> None:
         asked = rb.Quantile("1/2", range(bins + 1))
         cells = []
         for promise in map(rb.DP, EPSILONS):
-            flip = wrong(family("margin-flip"), asked, promise)
+            flip = measure(family("margin-flip"), asked, promise)
             fit = [kind for kind in map(family, KINDS) if kind.unfit(asked, promise) is None]
-            gains = {wrong(kind, asked, promise) / flip: kind.kind for kind in fit}
+            gains = {measure(kind, asked, promise) / flip: kind.kind for kind in fit}
             cells.append(f"{min(gains):.2f} ({gains[min(gains)]})" if gains else "")
         print(f"| {bins} | {' | '.join(cells)} |", flush=True)
 

@@ -3,31 +3,40 @@
 For each kind random questions and guarantees that it exists for, and random pairs of tables one
 change apart (a record or all of a person's), small and huge, tied and far apart. The two rows are
 compared in integers, over all sets of answers, by code that shares nothing with the library: e^ε
-and Φ come from mpmath, and a Gaussian promise is looked at in 30 digits. Prints how many pairs each
-kind had, how many broke the promise, and how near the nearest came to its limit.
+comes from mpmath, and a Gaussian promise is looked at in floats and, near its limit, in 80 digits.
+Prints how many pairs each kind had, how many broke the promise, and how near the nearest came.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
-from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
+from typing import Any, TypeAlias
 
 import mpmath as mp
 from rich.console import Console
 from rich.progress import track
+from scipy.special import ndtri
 
 import rainbowdp as rb
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.exact.rule import Family
 from rainbowdp.rules import FAMILIES
 
+TABLES = ("0.1", "0.2", "0.5", "1", "2")  # ε of the tables that come with the package
 EPSILONS = ("0.01", "0.1", "0.7", "2", "4")
 DELTAS = ("0", "0", "1e-6", "0.01")
 SHAPES = 24  # questions and guarantees of a kind
 PLACES = 200
+BASES = ((0, 4), (0, 12), (30, 6), (1000, 60), (10**12, 10**6))
+STEPS = 24  # of a walk, after which another table is drawn
+KEPT = 100_000
+
+Row: TypeAlias = Sequence[int]
 
 
 def question_of(draw: random.Random, most: int) -> Any:
@@ -46,6 +55,8 @@ def mechanisms_of(kind: Family, draw: random.Random) -> list[QuestionMechanism]:
     for _ in range(10_000):
         question = question_of(draw, 4 if kind.costly else 7)
         promise: Any = rb.DP(draw.choice(EPSILONS), draw.choice(DELTAS))
+        if kind.costly:
+            promise = rb.DP(draw.choice(TABLES))
         if draw.random() < 0.2:
             promise = rb.GaussianDP(draw.choice(EPSILONS))
         if kind.unfit(question, promise) is None:
@@ -55,52 +66,103 @@ def mechanisms_of(kind: Family, draw: random.Random) -> list[QuestionMechanism]:
     return found
 
 
-def pair_of(question: Any, draw: random.Random) -> tuple[list[int], list[int]]:
-    """Counts before and after one change, of all records of a person at most."""
-    size = len(question.groups)
-    base, spread = draw.choice([(0, 4), (0, 12), (30, 6), (1000, 60), (10**12, 10**6)])
-    before = [base + draw.randint(0, spread) for _ in range(size)]
-    after = list(before)
-    sign = draw.choice([1, -1])
+def walk(question: Any, draw: random.Random) -> Iterator[tuple[list[int], list[int]]]:
+    """Pairs of counts one change apart: walks of a few steps from tables of all kinds."""
+    while True:
+        base, spread = draw.choice(BASES)
+        here = [base + draw.randint(0, spread) for _ in question.groups]
+        for _ in range(STEPS):
+            there = neighbor_of(question, here, draw)
+            yield here, there
+            here = there
+
+
+def neighbor_of(question: Any, here: list[int], draw: random.Random) -> list[int]:
+    """The counts after one change, of all records of a person at most."""
+    there, size = list(here), len(here)
+    sign = draw.choice((1, -1))
     for _ in range(draw.randint(1, question.rows_per_person)):
         place = draw.randrange(size)
-        after[place] = max(0, after[place] + sign)
+        there[place] = max(0, there[place] + sign)
         if question.neighbors == "substituted" and draw.random() < 0.9:
             other = draw.randrange(size)
-            after[other] = max(0, after[other] - sign)
-    return before, after
+            there[other] = max(0, there[other] - sign)
+    return there
 
 
-def use(promise: Any, p: Sequence[int], q: Sequence[int]) -> float:
-    """How much of the promise one direction uses up; above 1 it is broken."""
-    one, other = sum(p), sum(q)
-    if isinstance(promise, rb.GaussianDP):
-        return _gaussian_use(promise, p, q)
+def rows_of(mechanism: QuestionMechanism) -> Callable[[list[int]], tuple[int, ...]]:
+    """The released row of counts, remembered while there is room."""
+    exact, question = mechanism.exact(), mechanism.question
+    names = [name for name, _ in question.groups]
+    kept: dict[tuple[int, ...], tuple[int, ...]] = {}
+
+    def row(counts: list[int]) -> tuple[int, ...]:
+        key = tuple(counts)
+        found = kept.get(key)
+        if found is None:
+            table = dict(zip(names, counts, strict=True))
+            found = exact.rule.weights(exact.rule.key(question, table), exact.answers)
+            if len(kept) < KEPT:
+                kept[key] = found
+        return found
+
+    return row
+
+
+def limit_of(promise: Any) -> tuple[int, Fraction]:
+    """e^ε as an integer of 2^200, rounded up, and δ; nothing for a Gaussian promise."""
     with mp.workdps(80):
         limit = int(mp.ceil(mp.exp(mp.mpf(str(promise.epsilon))) * 2**PLACES))
-    excess = sum(max(0, (a * other << PLACES) - limit * b * one) for a, b in zip(p, q, strict=True))
-    allowed = promise.exact_delta * one * other * (1 << PLACES)
-    if excess > allowed:
+    return limit, promise.exact_delta
+
+
+def use(promise: Any, limit: tuple[int, Fraction] | None, p: Row, q: Row) -> float:
+    """How much of the promise one direction uses up; above 1 it is broken.
+
+    Under δ it is 0 or 2: whether the promise is kept.
+    """
+    one, other = sum(p), sum(q)
+    if limit is None:
+        return _gaussian_use(promise.mu, p, q)
+    allowed, delta = limit
+    nearest = max(a / b if b else math.inf for a, b in zip(p, q, strict=True)) * (other / one)
+    used = nearest / promise.ratio
+    if used < 1 - 1e-9:  # clear of all that floats may be wrong by
+        return 0.0 if delta else used
+    excess = sum(
+        max(0, (a * other << PLACES) - allowed * b * one) for a, b in zip(p, q, strict=True)
+    )
+    if excess > delta * one * other * (1 << PLACES):
         return 2.0
-    ratios = [a * other / (b * one) for a, b in zip(p, q, strict=True) if b]
-    return max(ratios) / promise.ratio if not promise.exact_delta else 0.0
+    return 0.0 if delta else 1.0
 
 
-def _gaussian_use(promise: Any, p: Sequence[int], q: Sequence[int]) -> float:
+def _gaussian_use(mu: float, p: Row, q: Row) -> float:
+    """By floats, and in 80 digits where they come near the limit."""
     one, other = sum(p), sum(q)
     order = sorted(range(len(p)), key=lambda v: -p[v] * (1 << 64) // max(1, q[v]))
     level = power = 0
     found = 0.0
-    with mp.workdps(30):
-        for v in order[:-1]:
-            level, power = level + q[v], power + p[v]
-            if power * other > level * one:
-                shift = _normal(power, one) - _normal(level, other)
-                found = max(found, float(shift / mp.mpf(str(promise.mu))))
+    for v in order[:-1]:
+        level, power = level + q[v], power + p[v]
+        if power * other > level * one:
+            shift = _quantile(power, one) - _quantile(level, other)
+            if shift > 0.999999 * mu:
+                with mp.workdps(80):
+                    shift = float(_exact_quantile(power, one) - _exact_quantile(level, other))
+            found = max(found, shift / mu)
     return found
 
 
-def _normal(part: int, whole: int) -> Any:
+def _quantile(part: int, whole: int) -> float:
+    if 2 * part > whole:
+        return -_quantile(whole - part, whole)
+    return float(ndtri(part / whole))
+
+
+def _exact_quantile(part: int, whole: int) -> Any:
+    if 2 * part > whole:
+        return -_exact_quantile(whole - part, whole)
     return -mp.sqrt(2) * mp.erfinv(1 - 2 * mp.mpf(part) / whole)
 
 
@@ -114,20 +176,19 @@ def main() -> None:
     print("| kind | pairs | broken | nearest to the limit |\n| --- | --- | --- | --- |")
     for kind in FAMILIES:
         mechanisms = mechanisms_of(kind, draw)
-        seen: Counter[str] = Counter()
-        nearest = 0.0
-        for number in track(range(given.pairs), kind.kind, console=console):
-            mechanism = mechanisms[number % len(mechanisms)]
-            exact, question = mechanism.exact(), mechanism.question
-            names = [name for name, _ in question.groups]
-            rows = [
-                exact.at(dict(zip(names, counts, strict=True))).weights
-                for counts in pair_of(question, draw)
-            ]
-            used = max(use(mechanism.guarantee, *rows), use(mechanism.guarantee, *rows[::-1]))
-            seen["broken"] += used > 1 + 1e-12
-            nearest = max(nearest, used)
-        print(f"| {kind.kind} | {given.pairs:,} | {seen['broken']} | {nearest:.6f} |", flush=True)
+        broken, nearest = 0, 0.0
+        for mechanism in track(mechanisms, kind.kind, console=console):
+            promise, row = mechanism.guarantee, rows_of(mechanism)
+            limit = limit_of(promise) if isinstance(promise, rb.DP) else None
+            pairs = walk(mechanism.question, draw)
+            for here, there in islice(pairs, -(-given.pairs // len(mechanisms))):
+                one, other = row(here), row(there)
+                if one == other:
+                    continue
+                used = max(use(promise, limit, one, other), use(promise, limit, other, one))
+                broken += used > 1 + 1e-12
+                nearest = max(nearest, used)
+        print(f"| {kind.kind} | {given.pairs:,} | {broken} | {nearest:.6f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -312,3 +312,36 @@ def test_the_command_refuses_in_one_sentence(arguments: tuple[str, ...], words: 
     assert result.exit_code == 2
     assert words in result.output
     assert len(result.output.splitlines()) == 1
+
+
+def test_bins_in_order_are_compared_by_distance_too() -> None:
+    """From the rows of every histogram, one at a time."""
+    question, promise = rb.Quantile("1/2", range(5)), rb.DP("0.5", "0.1")
+    found = rb.compare(question, promise, records=6)
+    mechanism = rb.best(question, promise)
+    records, bins, beyond, seen = 0.0, 0.0, 0.0, 0
+    for row in histograms(question, 6).tolist():
+        table = dict(zip(question.answers, row, strict=True))
+        margins = question.margins(table)
+        true = min(margins, key=margins.__getitem__)
+        for answer, chance in mechanism[table].items():
+            away = abs(question.answers.index(answer) - question.answers.index(true))
+            records += chance * margins[answer]
+            bins += chance * away
+            beyond += chance * (away > 1)
+        seen += 1
+    off = found["best"].off
+    assert off is not None
+    assert (off.records, off.bins, off.beyond) == pytest.approx(
+        (records / seen, bins / seen, beyond / seen)
+    )
+    assert "records off" in str(found)
+    assert found["best"].as_dict()["bins_off"] == off.bins
+    poll = rb.compare(rb.Winner(["a", "b", "c"]), rb.DP(1), records=4)
+    assert poll["best"].off is None
+    assert "bins off" not in str(poll)
+
+
+def test_distances_of_people_are_called_so() -> None:
+    question = rb.Quantile("1/2", range(4), rows_per_person=2)
+    assert "people off" in str(rb.compare(question, rb.DP(1), records=4))

@@ -21,7 +21,7 @@ from spark_session import work_in
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-RUN_ELSEWHERE = {"sh"}  # make targets, which CI runs, and commands of other programs
+RUN_ELSEWHERE = {"sh", "toml"}  # make targets, which CI runs, other programs, and files
 SERVER = re.compile(r"postgresql://\w+@db\.example\.org/\w+")  # a page's name for a real one
 CHECKOUT = "/home/ann/rainbowdp"  # a page's name for this folder
 

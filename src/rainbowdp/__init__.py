@@ -30,12 +30,14 @@ if TYPE_CHECKING:  # what type checkers and editors read
         Baseline,
         exponential,
         inverse_sensitivity,
+        joint_exponential,
         permute_and_flip,
         pooled_permute_and_flip,
         printed_operator,
         propose_test_release,
         randomized_response,
         report_noisy_max,
+        smooth_noisy_max,
     )
     from rainbowdp.comparison import Comparison, compare
     from rainbowdp.deployment import Deployment, deploy
@@ -72,6 +74,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.guarantees.trade_off import TradeOff
     from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
     from rainbowdp.ledger import Ledger
+    from rainbowdp.mechanisms.best_on_graphs import Candidate, Choice
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.continuous import Continuous
     from rainbowdp.mechanisms.design import Design, design
@@ -97,6 +100,11 @@ if TYPE_CHECKING:  # what type checkers and editors read
     )
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load, load_count
+    from rainbowdp.sessions.buying import Bought
+    from rainbowdp.sessions.plan import Plan, PlanRelease
+    from rainbowdp.sessions.planning import plan
+    from rainbowdp.sessions.session import Explanation, Session
+    from rainbowdp.sessions.targets import Target
     from rainbowdp.tables import Look, SQLTable, TextFile, look
 
 __version__ = "0.1.0"
@@ -104,9 +112,12 @@ __version__ = "0.1.0"
 __all__ = [
     "DP",
     "Baseline",
+    "Bought",
     "BoundaryCondition",
     "BudgetExceeded",
+    "Candidate",
     "Check",
+    "Choice",
     "Comparison",
     "Continuous",
     "Count",
@@ -120,6 +131,7 @@ __all__ = [
     "ExactCount",
     "ExactMechanism",
     "Existence",
+    "Explanation",
     "GaussianDP",
     "Grouped",
     "GroupedMechanism",
@@ -146,6 +158,8 @@ __all__ = [
     "NotAMorphism",
     "NotApplicable",
     "PersonRule",
+    "Plan",
+    "PlanRelease",
     "Precision",
     "Programmed",
     "ProportionMechanism",
@@ -158,8 +172,10 @@ __all__ = [
     "Ranking",
     "Release",
     "SQLTable",
+    "Session",
     "Share",
     "Significance",
+    "Target",
     "TextFile",
     "Threshold",
     "Ties",
@@ -181,6 +197,7 @@ __all__ = [
     "exponential",
     "fixed_point",
     "inverse_sensitivity",
+    "joint_exponential",
     "lifted",
     "load",
     "load_count",
@@ -190,6 +207,7 @@ __all__ = [
     "optimal_line",
     "optimum",
     "permute_and_flip",
+    "plan",
     "pooled_permute_and_flip",
     "printed_operator",
     "program",
@@ -202,6 +220,7 @@ __all__ = [
     "refute",
     "relate",
     "report_noisy_max",
+    "smooth_noisy_max",
 ]
 
 # The same names by their modules, each of which is imported when one of its names is first used:
@@ -222,12 +241,14 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "Baseline",
         "exponential",
         "inverse_sensitivity",
+        "joint_exponential",
         "permute_and_flip",
         "pooled_permute_and_flip",
         "printed_operator",
         "propose_test_release",
         "randomized_response",
         "report_noisy_max",
+        "smooth_noisy_max",
     ),
     "comparison": ("Comparison", "compare"),
     "deployment": ("Deployment", "deploy"),
@@ -267,6 +288,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.boundary": ("BoundaryCondition",),
     "mechanisms.continuous": ("Continuous",),
     "mechanisms.design": ("Design", "design"),
+    "mechanisms.best_on_graphs": ("Candidate", "Choice"),
     "mechanisms.lifted.lifted": ("Lifted", "fixed_point", "lifted"),
     "mechanisms.mechanism": ("Mechanism", "dominates", "relate"),
     "mechanisms.optimal": ("optimal_line",),
@@ -289,6 +311,11 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load", "load_count"),
+    "sessions.buying": ("Bought",),
+    "sessions.plan": ("Plan", "PlanRelease"),
+    "sessions.planning": ("plan",),
+    "sessions.session": ("Explanation", "Session"),
+    "sessions.targets": ("Target",),
     "tables": ("Look", "SQLTable", "TextFile", "look"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

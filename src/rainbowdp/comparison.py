@@ -3,7 +3,9 @@
 The true answer is the first choice of a dataset. For each mechanism a comparison holds its
 *mean error*, the average over the compared datasets of 1 − P(true answer); its *worst case*; the
 least P(true answer) at each margin; the margin from which it is 99 % sure, whatever the table; and
-the ε it would need to match the mean error of the first mechanism.
+the ε it would need to match the mean error of the first mechanism. Where answers are bins in order,
+also how far off answers are: the mean distance in records and in bins, and the chance of being more
+than one bin off.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 
 from rainbowdp.aliases import Dataset, Floats, Integers
 from rainbowdp.answering.best import best, by_kind
+from rainbowdp.answering.distance import MeanOff, is_ordered, off_by
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.baselines import (
     Baseline,
@@ -75,6 +78,7 @@ class Standing:
     by_margin: Mapping[int, float]
     sure_from: int | None
     epsilon_to_match: float | None
+    off: MeanOff | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The standing, ready for JSON."""
@@ -87,6 +91,9 @@ class Standing:
             "probability_of_true_answer_by_margin": {str(m): p for m, p in self.by_margin.items()},
             "sure_from_margin": self.sure_from,
             "epsilon_to_match": self.epsilon_to_match,
+            "records_off": None if self.off is None else self.off.records,
+            "bins_off": None if self.off is None else self.off.bins,
+            "more_than_one_bin_off": None if self.off is None else self.off.beyond,
         }
 
 
@@ -108,6 +115,8 @@ class Comparison:
         How each mechanism does, in the order asked for; the others are measured by the first.
     left_out
         The mechanisms that do not exist under this guarantee, and why.
+    unit
+        What distances count: records, or people where one has several.
 
     """
 
@@ -117,6 +126,7 @@ class Comparison:
     datasets: int
     standings: tuple[Standing, ...]
     left_out: Mapping[str, str]
+    unit: str = "records"
 
     def __getitem__(self, name: str) -> Standing:
         """The standing of the mechanism called ``name``."""
@@ -135,12 +145,17 @@ class Comparison:
 
     def _summary(self) -> list[tuple[str, ...]]:
         first = self.standings[0].name
-        head = ("mechanism", "mean error", "worst error", "99 % sure from", f"ε to match {first}")
+        far = (f"{self.unit} off", "bins off", "> 1 bin off") if self.standings[0].off else ()
+        head = (
+            *("mechanism", "mean error", "worst error", *far),
+            *("99 % sure from", f"ε to match {first}"),
+        )
         rows = [
             (
                 s.name if s.name == s.mechanism else f"{s.name} ({s.mechanism})",
                 f"{100 * s.mean_error:.2f} %",
                 f"{100 * (1 - s.worst):.2f} %",
+                *_far_off(s.off),
                 "–" if s.sure_from is None else f"margin {s.sure_from}",
                 "–" if s.epsilon_to_match is None else f"{s.epsilon_to_match:.3g}",
             )
@@ -195,7 +210,9 @@ def compare(
     compared is given. "99 % sure" is about tables of every size for a question, and about the
     compared datasets on a graph; it is missing if no margin reaches it. "ε to match" is found by
     bisection to four digits with δ unchanged; it is below ε for a mechanism with a smaller mean
-    error. Cost: a row for each dataset and mechanism, some thirty times over for the bisection.
+    error. Where the answers are three and more bins in order, ``off`` has the mean distance of the
+    answer from the truth, in records and in bins, and the chance of more than one bin. Cost: a row
+    for each dataset and mechanism, some thirty times over for the bisection.
 
     Parameters
     ----------
@@ -268,10 +285,18 @@ def compare(
                 places.least(chance),
                 _sure_from(mechanism, places, chance),
                 _epsilon_to_match(maker, world, guarantee, places, target, chance, number == 0),
+                places.off(mechanism),
             )
         )
+    several = not isinstance(world, RainbowGraph) and world.limit > 1
     return Comparison(
-        _describe(world), guarantee, places.over, len(places.margin), tuple(standings), left_out
+        _describe(world),
+        guarantee,
+        places.over,
+        len(places.margin),
+        tuple(standings),
+        left_out,
+        "people" if several else "records",
     )
 
 
@@ -288,6 +313,10 @@ class _Places:
     def truth(self, mechanism: Any) -> Floats:
         """P(true answer) at each dataset."""
         raise NotImplementedError
+
+    def off(self, mechanism: Any) -> MeanOff | None:
+        """How far off answers are in the mean; none where answers have no order."""
+        return None
 
     def show(self, place: int) -> Dataset:
         """The dataset at ``place``."""
@@ -315,6 +344,12 @@ class _Tables(_Places):
             shared: Floats = (rows * leads).sum(axis=1)
             return shared
         return self._picked(rows)
+
+    def off(self, mechanism: Any) -> MeanOff | None:
+        if not is_ordered(self.question):
+            return None
+        rows = self._rows(mechanism)
+        return MeanOff.over(off_by(self.question, rows, self.counts, self.margins))
 
     def _rows(self, mechanism: Any) -> Floats:
         if isinstance(mechanism, Baseline):
@@ -434,7 +469,8 @@ def _least_at(mechanism: Any, margin: int) -> float:
 
 def _sure_from(mechanism: Any, places: _Places, chance: Floats) -> int | None:
     """The margin from which the true answer has 99 %, by doubling and bisection."""
-    if isinstance(places, _Nodes) or not hasattr(mechanism, "by_margin"):
+    told = hasattr(mechanism, "by_margin") and getattr(mechanism, "knows_margins", True)
+    if isinstance(places, _Nodes) or not told:
         least = places.least(chance)
         short = [margin for margin, p in least.items() if p < SURE]
         after = [margin for margin in least if not short or margin > max(short)]
@@ -493,6 +529,12 @@ def _describe(world: World) -> str:
     promised = "" if world.person is not None else " (as you promise)"
     unit = "one record" if people == 1 else f"one person's up to {people} records{promised}"
     return f"{kind} over {len(world.answers)} answers, {unit} {world.neighbors}"
+
+
+def _far_off(off: MeanOff | None) -> tuple[str, ...]:
+    if off is None or off.bins is None or off.beyond is None:
+        return ()
+    return f"{off.records:.3g}", f"{off.bins:.3g}", f"{100 * off.beyond:.2f} %"
 
 
 def _never_certain(chance: float) -> str:

@@ -1,14 +1,14 @@
 """A mechanism file for a graph, and a file with the key of each node.
 
 A mechanism file holds rows, not nodes. The homogeneous mechanism has a row for each region and
-depth, proximity a weight for each margin; a node's *key* says which row is its own. Anyone with the
-mechanism file and one key, such as a phone, can draw a private answer without the graph.
+depth, the other kinds find theirs by margins; a node's *key* says which row is its own. Anyone with
+the mechanism file and one key, such as a phone, can draw a private answer without the graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,15 +18,18 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.answering.worlds import optimal
-from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
+from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidGuarantee, InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import LONGEST
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import TradeOffCurve
+from rainbowdp.mechanisms.best_on_graphs import Choice, best_on_graph
+from rainbowdp.mechanisms.by_margins import ByMargins
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
-from rainbowdp.rules.proximity.build import proximity_weights
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, worths_of
 from rainbowdp.storage.documents import checksum
 from rainbowdp.storage.sql import quoted
 from rainbowdp.storage.whole_file import whole_file
@@ -48,6 +51,8 @@ class Deployment(Releasable):
         The columns that make up a key besides the region, with a value for each node.
     truth
         The probability of each node's first choice.
+    choice
+        What it was chosen from, where the best was asked for.
 
     """
 
@@ -55,6 +60,7 @@ class Deployment(Releasable):
     mechanism: ExactMechanism
     keys: dict[str, NDArray[Any]]
     truth: Floats
+    choice: Choice | None = None
 
     @property
     def name(self) -> str:
@@ -135,6 +141,8 @@ def deploy(
     kind: str = "homogeneous",
     *,
     boundary: Any = None,
+    utility: AnyUtility | None = None,
+    weights: AnyWeights | None = None,
 ) -> Deployment:
     """Make a mechanism for a graph exact, check every edge, and find the key of each node.
 
@@ -145,9 +153,12 @@ def deploy(
     guarantee
         What is promised between neighbors.
     kind
-        ``"homogeneous"``, the optimum for its boundary, or ``"proximity"``.
+        ``"homogeneous"``, the optimum for its boundary, ``"proximity"``, ``"margin-flip"`` or
+        ``"exponential"``; or ``"best"``, whichever of them is worth most.
     boundary
         For homogeneous only: a boundary condition, or what ``rb.optimal`` takes as one.
+    utility, weights
+        For best only: what it is worth, as in ``rb.best``.
 
     Returns
     -------
@@ -159,7 +170,7 @@ def deploy(
     InvalidGraph
         If the file would have more than five million weights.
     InvalidGuarantee
-        If proximity is not private for so many answers.
+        If the kind is not private here under this guarantee.
     InvalidMechanism
         If graphs have no mechanism of this kind, or an edge breaks the guarantee.
 
@@ -171,27 +182,45 @@ def deploy(
     [1, 0, 0]
 
     """
-    if kind not in DEPLOYED:
+    if kind != "best" and kind not in DEPLOYED:
         raise InvalidMechanism(
-            f"kind must be {' or '.join(DEPLOYED)} on a graph, got kind={kind!r}"
+            f"kind must be best, {' or '.join(DEPLOYED)} on a graph, got kind={kind!r}"
         )
-    return DEPLOYED[kind](graph, guarantee, boundary)
+    if kind != "homogeneous" and boundary is not None:
+        raise InvalidMechanism(f"{kind} has no boundary to choose; leave out boundary")
+    if kind != "best":
+        if utility is not None or weights is not None:
+            raise InvalidMechanism(f"utility and weights are for best, got kind={kind!r}")
+        made = optimal(graph, guarantee, boundary) if boundary is not None else None
+        return DEPLOYED[kind](made if made is not None else ON_GRAPHS[kind](graph, guarantee))
+    choice = best_on_graph(graph, guarantee, utility, weights, kinds=_that_fit(graph))
+    return replace(DEPLOYED[choice.name](choice.mechanism), choice=choice)
 
 
-def _homogeneous(graph: RainbowGraph, guarantee: TradeOffCurve, boundary: Any = None) -> Deployment:
-    """The optimum of ``graph``; a key is a region and a depth, which is null if infinite.
+def _that_fit(graph: RainbowGraph) -> list[str]:
+    """The kinds that a file is possible for."""
+    return [kind for kind in DEPLOYED if kind != "homogeneous" or _weights(graph) <= MOST_WEIGHTS]
+
+
+def _weights(graph: RainbowGraph) -> int:
+    """How many weights the file of the homogeneous mechanism has."""
+    deepest = [region.deepest for region in graph.regions.values() if region.deepest is not None]
+    return sum(min(depth, LONGEST) + 1 for depth in deepest) * len(graph.answers)
+
+
+def _homogeneous(mechanism: Mechanism) -> Deployment:
+    """The optimum of a boundary; a key is a region and a depth, which is null if infinite.
 
     Checked on every edge; then made exact, which proves it.
     """
-    deepest = [region.deepest for region in graph.regions.values() if region.deepest is not None]
-    weights = sum(min(depth, LONGEST) + 1 for depth in deepest) * len(graph.answers)
+    graph = mechanism.graph
+    weights = _weights(graph)
     if weights > MOST_WEIGHTS:
         raise InvalidGraph(
             f"the mechanism file would have {weights:,} weights for {len(graph.regions):,} regions "
             f"and {len(graph.answers):,} answers, more than the limit of {MOST_WEIGHTS:,}; use "
             "fewer regions or answers"
         )
-    mechanism = optimal(graph, guarantee, boundary)
     check = mechanism.check(every_edge=True)
     if not check:
         raise InvalidMechanism(f"the mechanism is not private on every edge: {check}")
@@ -201,56 +230,36 @@ def _homogeneous(graph: RainbowGraph, guarantee: TradeOffCurve, boundary: Any = 
     return Deployment(graph, mechanism.exact(), {"depth": column}, _truth(mechanism))
 
 
-def _truth(mechanism: Mechanism) -> Floats:
-    graph = mechanism.graph
-    first = _first_choices(graph)[graph.region_numbers]
-    found: Floats = mechanism.table[mechanism.index, first]
-    return found
+def _by_margins(mechanism: Mechanism) -> Deployment:
+    """A key is a margin for each answer, in columns ``margin ANSWER``.
 
-
-def _first_choices(graph: RainbowGraph) -> NDArray[np.int64]:
-    """For each region the index of its first choice among the answers."""
-    place = {answer: number for number, answer in enumerate(graph.answers)}
-    return np.array([place[region.rainbow[0]] for region in graph.regions.values()])
-
-
-def _proximity(graph: RainbowGraph, guarantee: TradeOffCurve, boundary: Any = None) -> Deployment:
-    """Proximity on ``graph``; a key is a margin for each answer, in columns ``margin ANSWER``.
-
-    Margins past the last weight are cut off there, so none is infinite. The mechanism is private
-    for margins that are 0 at the true answer only and change by at most 1 between neighbors, which
-    is checked on every edge. Memory: four bytes for each node and answer.
+    Margins past the last that makes a difference are cut off, so none is infinite. That they are 0
+    at the true answer only and change by at most 1 between neighbors was checked on every edge.
     """
-    if boundary is not None:
-        raise InvalidMechanism("proximity has no boundary to choose; leave out boundary")
-    rule = proximity_weights(len(graph.answers), guarantee)
-    truth = _first_choices(graph)[graph.region_numbers]
-    edges = graph.edge_positions()
-    weights = np.array([0, *rule.steps], dtype=np.float64) / rule.total
-    others = np.zeros(len(graph))
+    if not isinstance(mechanism, ByMargins):
+        raise InvalidGuarantee(
+            f"{mechanism.name} holds on this graph, but not for margins alone, so that no file can "
+            "prove it; use margin-flip or a larger epsilon"
+        )
+    graph, last = mechanism.graph, mechanism.last
+    beyond = np.iinfo(mechanism.whole.dtype).max
+    kind = np.int32 if last <= np.iinfo(np.int32).max else np.int64
     keys = {}
     for number, answer in enumerate(graph.answers):
-        found = np.minimum(graph.distances(truth == number), len(rule.steps)).astype(np.int32)
-        jumps = np.abs(found[edges[:, 0]] - found[edges[:, 1]]) > 1
-        if jumps.any() or ((found == 0) != (truth == number)).any():
-            raise InvalidMechanism(
-                f"the margin of {answer!r} changes by more than 1 between two neighbors"
-            )
-        keys[f"margin {answer}"] = found
-        others += weights[found]
-
-    def locate(dataset: Any) -> dict[Any, int]:
-        at = graph.position(dataset)
-        margins = zip(graph.answers, keys.values(), strict=True)
-        return {answer: int(margin[at]) for answer, margin in margins}
-
-    exact = ExactMechanism(guarantee, graph.answers, rule, locate=locate)
-    return Deployment(graph, exact, keys, 1.0 - others)
+        column = mechanism.whole[:, number]
+        keys[f"margin {answer}"] = np.where(column == beyond, last, column).astype(kind)
+    return Deployment(graph, mechanism.exact(), keys, _truth(mechanism))
 
 
-DEPLOYED: Mapping[str, Callable[[RainbowGraph, TradeOffCurve, Any], Deployment]] = {
+def _truth(mechanism: Mechanism) -> Floats:
+    return worths_of(mechanism.graph).each(mechanism)
+
+
+DEPLOYED: Mapping[str, Callable[[Mechanism], Deployment]] = {
     "homogeneous": _homogeneous,
-    "proximity": _proximity,
+    "proximity": _by_margins,
+    "margin-flip": _by_margins,
+    "exponential": _by_margins,
 }
 
 

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 import rainbowdp as rb
 from rainbowdp.answering.grouped import GroupedMechanism
-from rainbowdp.answering.measure import wrong
+from rainbowdp.answering.measure import measure
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism, InvalidQuestion
 from rainbowdp.guarantees.moves import of_one_move
 from rainbowdp.questions import limited
@@ -231,5 +231,5 @@ def test_public_groups_are_asked_in_the_better_way(question: Any, moves: int | N
         assert public.moves == moves
     private = rb.best(rb.Grouped(question, None, GROUPS), rb.DP(1))
     inners: list[Any] = [public.inner, private.inner]
-    better, worse = (wrong(each.family, each.question, each.guarantee) for each in inners)
+    better, worse = (measure(each.family, each.question, each.guarantee) for each in inners)
     assert better <= worse

@@ -11,7 +11,7 @@ import pytest
 
 import rainbowdp as rb
 from rainbowdp.answering.best import _least
-from rainbowdp.answering.measure import _histograms, _shape, wrong
+from rainbowdp.answering.measure import fixed_histograms, measure, shape_of
 from rainbowdp.rules import FAMILIES, family
 from rainbowdp.rules.margin_table.build import MarginTableFamily
 
@@ -67,7 +67,7 @@ OWN = rb.Custom(named(4), lambda d: d, neighbors="substituted", name="own")
 
 def chosen(question: Any, epsilon: str, delta: str) -> float:
     guarantee = rb.DP(epsilon, delta)
-    return wrong(rb.best(question, guarantee).family, question, guarantee)
+    return measure(rb.best(question, guarantee).family, question, guarantee)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_no_other_kind_that_applies_has_a_smaller_measure(question: Any) -> None
         least = chosen(question, epsilon, delta)
         for kind in FAMILIES:
             if not kind.costly and kind.unfit(question, guarantee) is None:
-                assert least <= wrong(kind, question, guarantee)
+                assert least <= measure(kind, question, guarantee)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_told_the_size_it_is_the_least_there_and_a_larger_epsilon_never_answers_
         guarantee = rb.DP(epsilon)
         kinds = [k for k in FAMILIES if not k.costly and k.unfit(question, guarantee) is None]
         chosen = rb.best(question, guarantee, records=records).family
-        errors.append(wrong(chosen, question, guarantee, records))
-        assert errors[-1] == min(wrong(kind, question, guarantee, records) for kind in kinds)
+        errors.append(measure(chosen, question, guarantee, records))
+        assert errors[-1] == min(measure(kind, question, guarantee, records) for kind in kinds)
     assert (np.diff(errors) <= 1e-12).all()
 
 
@@ -149,7 +149,7 @@ def test_a_size_that_is_none(records: Any) -> None:
 def test_the_measure_is_the_mean_over_its_histograms_of_what_is_released(question: Any) -> None:
     """From the exact rows, one histogram at a time; a wrong answer is one that does not lead."""
     guarantee = rb.DP(2, "0.001")
-    counts, _ = _histograms(_shape(question), None)
+    counts, _ = fixed_histograms(shape_of(question), None)
     some = counts[:: len(counts) // 40]
     kinds = [k for k in FAMILIES if not k.costly and k.unfit(question, guarantee) is None]
     assert len(kinds) >= 2
@@ -182,21 +182,24 @@ def _right(question: Any, rows: Any) -> Any:
 
 def test_the_histograms_are_what_they_are_said_to_be() -> None:
     for question in (*VOTES, *QUANTILES):
-        counts, margins = _histograms(_shape(question), None)
+        counts, margins = fixed_histograms(shape_of(question), None)
         sizes = counts.sum(axis=1).reshape(9, -1)
-        assert (sizes == question.rows_per_person * 4 ** np.arange(2, 11)[:, None]).all()
+        due = question.rows_per_person * 4 ** np.arange(2, 11)[:, None]
+        turned = len(counts[0]) if isinstance(question, rb.Winner) else 0  # moves a record or so
+        assert (abs(sizes - due) <= 1 + turned).all()
+        assert set((sizes - due).ravel().tolist()) >= {0, 1}
         assert (counts >= 0).all()
         assert ((margins == 0).sum(axis=1) == 1).all()
         winners = np.bincount(counts[sizes.size // 2 :].argmax(axis=1), minlength=counts.shape[1])
         assert winners.min() > 0  # spread over all answers
-    assert _shape(OWN) == rb.Winner([str(number) for number in range(4)])
+    assert shape_of(OWN) == rb.Winner([str(number) for number in range(4)])
 
 
 def test_names_and_columns_do_not_count() -> None:
     one = rb.Winner(["x", "y", "z"], "vote", person="who", rows_per_person=2)
     other = rb.Winner(["a", "b", "c"], rows_per_person=2)
     kind = family("permute-and-flip")
-    assert wrong(kind, one, rb.DP(1)) == wrong(kind, other, rb.DP(1))
+    assert measure(kind, one, rb.DP(1)) == measure(kind, other, rb.DP(1))
 
 
 def test_what_leaves_delta_unused_says_so() -> None:
@@ -217,18 +220,19 @@ def test_what_leaves_delta_unused_says_so() -> None:
 
 def test_above_the_last_table_that_one_is_kept_until_another_kind_is_better() -> None:
     question = rb.Winner(named(3))
-    counts, margins = _histograms(_shape(question), None)
+    counts, margins = fixed_histograms(shape_of(question), None)
     errors = []
     for epsilon in ("3.9", "4", "4.005", "4.02", "4.1", "4.5", "5"):
         mechanism = rb.best(question, rb.DP(epsilon))
-        rows = mechanism.exact().rule.rows_at(_shape(question), counts, margins)
+        rows = mechanism.exact().rule.rows_at(shape_of(question), counts, margins)
         errors.append(1 - (rows * (margins == 0)).sum(axis=1).mean())
         assert mechanism.exact().guarantee == rb.DP(epsilon)
     assert (np.diff(errors) <= 1e-9).all()
     near = rb.best(question, rb.DP("4.02"))
-    assert near.family == MarginTableFamily(epsilon=Fraction(4))
-    assert near.claim == "made for ε = 4, so ask for that and pay less"
-    assert near.exact().rule == rb.best(question, rb.DP(4)).exact().rule
+    assert near.name == "proximity"  # of three answers tables are built and compared
+    four = rb.best(rb.Winner(named(4)), rb.DP("4.02"))
+    assert four.family == MarginTableFamily(epsilon=Fraction(4))
+    assert four.claim == "made for ε = 4, so ask for that and pay less"
     assert rb.best(question, rb.DP("4.5")).name == "proximity"
     assert rb.by_kind(question, rb.DP(1), "margin-table", epsilon=2).exact().rule == (
         rb.best(question, rb.DP(1)).exact().rule
@@ -239,9 +243,9 @@ def test_at_the_last_table_it_is_as_good_as_is_said() -> None:
     """Measured for three answers; docs/true-answer.md has the others."""
     for ties, share in (("first listed", 0.95), ("any leader", 0.75)):
         question = rb.Winner(named(3), ties=ties)
-        counts, margins = _histograms(_shape(question), None)
+        counts, margins = fixed_histograms(shape_of(question), None)
         rule = rb.best(question, rb.DP(4)).exact().rule
         right = _right(question, counts)
-        table = 1 - (rule.rows_at(_shape(question), counts, margins) * right).sum(axis=1).mean()
+        table = 1 - (rule.rows_at(shape_of(question), counts, margins) * right).sum(axis=1).mean()
         _, other = _least(question, rb.DP(4), None)
         assert share * other <= table <= 1.02 * other

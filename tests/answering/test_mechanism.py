@@ -337,7 +337,13 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
 def test_the_choice_depends_on_the_question_and_the_guarantee_alone(
     answers: int, guarantee: TradeOffCurve, name: str
 ) -> None:
-    assert list(inspect.signature(best).parameters) == ["question", "guarantee", "records"]
+    assert list(inspect.signature(best).parameters) == [
+        "question",
+        "guarantee",
+        "records",
+        "utility",
+        "weights",
+    ]
     chosen = best(rb.Winner(list("abcdefg"[:answers])), guarantee)
     assert (chosen.name, chosen.family.options()) == (name, {})
     other = best(rb.Winner(list("tuvwxyz"[:answers]), neighbors="added or removed"), guarantee)

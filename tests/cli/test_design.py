@@ -25,9 +25,12 @@ def run(*arguments: str) -> Result:
 
 def test_from_an_edge_file_to_a_checked_mechanism(tmp_path: Path) -> None:
     out = tmp_path / "hospitals.json"
-    result = run(EXTRACT, *SITES, "--epsilon", "1/2", "-o", str(out), "--json")
+    given = ["--epsilon", "1/2", "--mechanism", "homogeneous", "-o", str(out), "--json"]
+    result = run(EXTRACT, *SITES, *given)
     assert result.exit_code == 0, result.output
     told = json.loads(result.output)
+    assert told["kind"] == "homogeneous"
+    assert told["boundary"] == "designed, the worst case first"
     assert (told["nodes"], told["edges"], told["regions"]) == (4000, 6931, 3)
     mechanism = rb.load(out)
     assert set(mechanism.answers) == {"north", "middle", "south"}
@@ -49,6 +52,8 @@ def test_from_an_edge_file_to_a_checked_mechanism(tmp_path: Path) -> None:
         ["--epsilon", "1", "--delta", "1e-3"],
         ["--mu", "1"],
         ["--epsilon", "1", "--mechanism", "proximity"],
+        ["--epsilon", "0.1", "--mechanism", "margin-flip"],
+        ["--epsilon", "0.1", "--mechanism", "exponential"],
         ["--epsilon", "1", "--boundary", "total"],
         ["--epsilon", "1", "--boundary", "symmetric"],
         ["--epsilon", "1", "--boundary", "1/2,1/4,1/4"],
@@ -60,6 +65,39 @@ def test_every_guarantee_and_boundary(tmp_path: Path, options: list[str]) -> Non
     assert result.exit_code == 0, result.output
     assert "checked on every edge" in result.output
     assert "proved" in CliRunner().invoke(app, ["check", out]).output
+
+
+def test_the_best_is_taken_by_default_and_says_why(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    result = run(EXTRACT, *SITES, "--epsilon", "0.2", "-o", str(out), "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.output)
+    assert told["kind"] == "margin-flip"
+    assert told["goal"] == "chance of the first choice"
+    values = {each["kind"]: each["value"] for each in told["candidates"]}
+    assert list(values) == ["margin-flip", "homogeneous", "exponential", "proximity"]
+    assert values["proximity"] is None
+    assert "holds from epsilon" in told["candidates"][-1]["note"]
+    assert max(v for v in values.values() if v is not None) == values["margin-flip"]
+    assert told["truth"]["mean"] == pytest.approx(values["margin-flip"])
+    mechanism = rb.load(out)
+    assert mechanism.name == "margin-flip"
+    for node, region, *margins in duckdb.execute(f"FROM '{told['keys']}' LIMIT 20").fetchall():
+        key = dict(zip(mechanism.answers, margins, strict=True))
+        assert key[region] == 0
+        assert mechanism.release(key) in mechanism.answers, node
+
+    shown = run(EXTRACT, *SITES, "--epsilon", "0.2", "-o", str(out)).output
+    assert "margin-flip, which says the true answer most often of those below" in shown
+    assert f"  homogeneous   {math.floor(values['homogeneous'] * 1e4) / 100:.2f}%" in shown
+
+
+def test_a_boundary_that_could_not_be_designed_says_so(tmp_path: Path) -> None:
+    out = ["--mechanism", "homogeneous", "-o", str(tmp_path / "out.json")]
+    shown = run(EXTRACT, *SITES, "--mu", "1", *out).output
+    assert "homogeneous, its boundary symmetric: no linear program is for" in shown
+    shown = run(EXTRACT, *SITES, "--epsilon", "1", "--boundary", "worst", "-o", out[-1]).output
+    assert "homogeneous, its boundary designed, the worst case first" in shown
 
 
 def test_labels_and_rainbows_from_files(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,7 @@ def test_a_second_source_is_shown(budget: str, hospitals: list[Path]) -> None:
     for file in files:
         run("ask", "winner", file, *WINNER, "--ledger", budget)
     lines = run("ledger", "balance", budget).output.splitlines()
-    assert lines[-3] == "spent      epsilon 2, delta 0, in 2 answers"
+    assert lines[-4] == "spent      epsilon 2, delta 0, in 2 answers"
     assert lines[-1] == f"sources    {files[0]}; {files[1]}"
     assert told("ledger", "balance", budget)["sources"] == files
     assert [entry["source"] for entry in told("ledger", "history", budget)] == files
@@ -246,6 +247,7 @@ def test_a_recalled_answer_says_when_and_by_what_it_was_drawn(
     shown = run(*named, "--mechanism", "permute-and-flip").output.splitlines()
     assert shown[3] == "mechanism  homogeneous, which drew the recorded answer"
     assert shown[4].startswith("proves     with 95 % confidence: ")
+    assert shown[5] == f"head       {rb.Ledger.open(budget).head().short}"
     assert shown[6] == (
         f"ledger     {budget}: recalled, drawn {drawn}, nothing spent; left epsilon 2, delta 0"
     )
@@ -307,3 +309,57 @@ def test_an_entry_in_json_carries_unit_dataset_and_source(
         assert entry[key] == value
     assert answer["source"] == str(file)
     assert answer["balance"]["dataset"] == "ward-visits-2026"
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_an_answer_is_shown_even_if_the_balance_cannot_be_read(
+    budget: str, hospitals: list[Path], monkeypatch: pytest.MonkeyPatch, as_json: bool
+) -> None:
+    """A lock that comes after the answer was recorded must not hide it."""
+    record, balance = rb.Ledger.record, rb.Ledger.balance
+    locked: list[bool] = []
+
+    def recorded(ledger: rb.Ledger, *arguments: Any) -> Any:
+        locked.append(True)
+        return record(ledger, *arguments)
+
+    def looked(ledger: rb.Ledger) -> Any:
+        if locked:
+            raise rb.LedgerError("It is locked.")
+        return balance(ledger)
+
+    monkeypatch.setattr(rb.Ledger, "record", recorded)
+    monkeypatch.setattr(rb.Ledger, "balance", looked)
+    asked = ["ask", "winner", hospitals[0] / "visits.csv", *WINNER, "--ledger", budget]
+    if as_json:
+        said = told(*asked)
+        assert (said["answer"], said["balance"]) == ("north", None)
+        assert said["balance_unknown"] == "It is locked."
+        return
+    done = run(*asked)
+    assert done.exit_code == 0
+    assert done.output.startswith("answer     north\n")
+    unknown = "recorded as entry 1, but what is left is unknown now: It is locked."
+    assert f"ledger     {unknown}" in done.output
+
+
+def test_heads_are_kept_and_compared(budget: str, tmp_path: Path) -> None:
+    kept = run("ledger", "head", budget).output.strip()
+    assert told("ledger", "head", budget)["head"] == kept
+    run("ledger", "note", budget, "hello")
+    witness = tmp_path / "heads.txt"
+    assert told("ledger", "verify", budget, "--head", kept, "--witness", witness)["records"] == 2
+    assert witness.read_text().startswith("2:")
+    said = refused("ledger", "verify", budget, "--head", f"1:{'0' * 16}")
+    assert "is not in the past of" in said
+
+
+def test_an_old_ledger_is_migrated(tmp_path: Path) -> None:
+    place = tmp_path / "old.db"
+    script = Path(__file__).parents[1] / "ledger" / "old" / "version-3-dp.sql"
+    database = sqlite3.connect(place)
+    database.executescript(script.read_text())
+    database.close()
+    assert "rainbow ledger migrate" in refused("ledger", "balance", place)
+    assert told("ledger", "migrate", place)["entries"] == 3
+    assert len(told("ledger", "history", place, "--last", "2")) == 2

@@ -286,3 +286,14 @@ def test_a_share_is_drawn_by_bounds_mostly(monkeypatch: pytest.MonkeyPatch) -> N
     for _ in range(100):
         chances.share(distances)
     assert seen["exactly"] <= 200
+
+
+@pytest.mark.parametrize(("epsilon", "moves"), [("1", 1), ("1", 200), ("0.01", 14), ("1e-9", 2)])
+def test_bounds_that_are_looked_up_hold_at_every_distance(epsilon: str, moves: int) -> None:
+    """Also beyond the list, and where the list would be too long."""
+    chances = made(epsilon, moves)
+    distances = [0, 1, 2, 7, 30, 500, 5_000, 70_000, 10**9, chances.farthest, 2 * chances.farthest]
+    low, high = chances._looked_up(np.array(distances))
+    for distance, least, most in zip(distances, low.tolist(), high.tolist(), strict=True):
+        assert least << 96 <= chances.at(distance) <= most << 96
+    assert (chances._listed is None) == (epsilon == "1e-9")

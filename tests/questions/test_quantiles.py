@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import rainbowdp as rb
 from questions.test_margins import BOTH, Histogram, distances, quantile, sizes, steps
-from rainbowdp.answering.measure import wrong
+from rainbowdp.answering.measure import measure
 from rainbowdp.cli import app
 from rainbowdp.questions import from_description
 from rainbowdp.rules import family
@@ -163,7 +163,7 @@ def test_best_measures_quantiles_as_what_they_are() -> None:
     question = rb.Quantiles(QUARTILES, range(5))
     assert rb.best(question, rb.DP(1)).name == "margin-flip"
     flip, plain = family("margin-flip"), family("homogeneous")
-    assert wrong(flip, question, rb.DP(1)) < wrong(plain, question, rb.DP(1))
+    assert measure(flip, question, rb.DP(1)) < measure(plain, question, rb.DP(1))
 
 
 def test_the_command_answers_with_a_bin_for_each(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import rainbowdp as rb
 from questions.test_margins import BOTH, Histogram, distances, sizes
-from rainbowdp.answering.measure import wrong
+from rainbowdp.answering.measure import measure
 from rainbowdp.cli import app
 from rainbowdp.questions import from_description
 from rainbowdp.questions.orders import as_counts, as_sets, in_order
@@ -237,9 +237,9 @@ def test_best_measures_rankings_as_what_they_are() -> None:
         question = rb.Ranking(list("abcde"), first=2, in_order=ordered)
         expected = "margin-flip" if ordered else "permute-and-flip"
         assert rb.best(question, rb.DP(1)).name == expected
-        assert wrong(flip, question, rb.DP(1)) < 0.7 * wrong(plain, question, rb.DP(1))
+        assert measure(flip, question, rb.DP(1)) < 0.7 * measure(plain, question, rb.DP(1))
     assert rb.best(rb.Ranking(list("abc"), first=2, in_order=False), rb.DP(2)).name == "proximity"
-    rows = [wrong(flip, rb.Ranking(list("abcd"), first=2), rb.DP(e)) for e in ("0.1", "1", "3")]
+    rows = [measure(flip, rb.Ranking(list("abcd"), first=2), rb.DP(e)) for e in ("0.1", "1", "3")]
     assert rows == sorted(rows, reverse=True)
 
 

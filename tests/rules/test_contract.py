@@ -29,6 +29,7 @@ QUESTIONS: list[Any] = [
     rb.Winner(["red", "green", "blue"]),
     rb.Winner(["red", "green", "blue"], ties="any leader", neighbors="added or removed"),
     rb.Winner([f"option {number}" for number in range(8)], rows_per_person=2),
+    rb.Winner([f"option {number}" for number in range(7)], ties="any leader"),
     rb.Ranking(["red", "green", "blue"], first=2),
     rb.Ranking(list("abcd"), first=2, in_order=False, neighbors="added or removed"),
     rb.Threshold(4),

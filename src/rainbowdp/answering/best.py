@@ -10,15 +10,25 @@ from typing import Any, overload
 from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.coverage import CONFIDENCE
 from rainbowdp.answering.grouped import GroupedMechanism
-from rainbowdp.answering.measure import wrong
-from rainbowdp.answering.mechanism import QuestionMechanism, check_guarantee
+from rainbowdp.answering.measure import fixed_histograms, measure, measure_of_rows, shape_of
+from rainbowdp.answering.mechanism import (
+    QuestionMechanism,
+    check_guarantee,
+    check_says_something,
+)
 from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
-from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
+from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NotApplicable, RainbowError
 from rainbowdp.exact.rule import Family
+from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.guarantees.curve import curve_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.moves import of_one_move
+from rainbowdp.mechanisms.best_on_graphs import Choice, best_on_graph
+from rainbowdp.mechanisms.kinds import ON_GRAPHS
+from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights
 from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Count, Grouped, Keys, ProportionTest, Question, Winner
 from rainbowdp.questions.base import whole
@@ -32,6 +42,7 @@ from rainbowdp.rules.margin_table.program import EPSILONS
 _SHARE_OF_A_TABLE = {Ties.FIRST_LISTED: 0.95, Ties.ANY_LEADER: 0.75}
 _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few errors in a hundred
 _LARGE_DELTA = Fraction(1, 100)
+_HELD = 3  # answers up to which a table is a matter of moments, so that it is built to be compared
 
 
 @overload
@@ -62,40 +73,70 @@ def best(
 ) -> GroupedMechanism: ...
 
 
+@overload
 def best(
-    question: Question | Count | ProportionTest | Keys | Grouped,
+    question: RainbowGraph,
+    guarantee: Guarantee,
+    *,
+    utility: AnyUtility | None = None,
+    weights: AnyWeights | None = None,
+) -> Choice: ...
+
+
+def best(
+    question: Question | Count | ProportionTest | Keys | Grouped | RainbowGraph,
     guarantee: Guarantee,
     *,
     records: int | None = None,
-) -> QuestionMechanism | CountMechanism | ProportionMechanism | KeysMechanism | GroupedMechanism:
+    utility: AnyUtility | None = None,
+    weights: AnyWeights | None = None,
+) -> (
+    QuestionMechanism
+    | CountMechanism
+    | ProportionMechanism
+    | KeysMechanism
+    | GroupedMechanism
+    | Choice
+):
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
     * A count: canonical noise. A test of a share: the most powerful one.
     * Zero-concentrated privacy: the exponential mechanism.
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
-    * Otherwise the kind that is wrong least often in the mean over a fixed list of histograms,
-      which depends on the shape of the question and not on data or the guarantee. Under (ε,δ)
-      these are homogeneous, proximity where q − 1 ≤ e^ε, permute-and-flip for a vote or its first
-      few as a set, ordered bins for a quantile where they are proved, and a margin flip; under
-      Gaussian privacy homogeneous and the exponential mechanism. So a larger ε, δ, μ or ρ never
-      buys a worse answer by that measure, or on tables of ``records`` records where you give them.
-      A kind that leaves δ unused says so in ``claim``.
+    * Otherwise the kind with the least measure: for a quantile of three and more bins, or several,
+      the expected distance in records from the truth, for any other question the chance of a wrong
+      answer. It is the mean over a fixed list of histograms, which depends on the shape of the
+      question and not on data or the guarantee. The kinds under (ε,δ) are homogeneous, proximity
+      where q − 1 ≤ e^ε, permute-and-flip for a vote or its first few as a set, ordered bins for a
+      quantile where they are proved, and a margin flip; under Gaussian privacy homogeneous and the
+      exponential mechanism. So a larger ε, δ, μ or ρ never buys a worse answer by that measure, or
+      on tables of ``records`` records where you give them. A kind that leaves δ unused says so in
+      ``claim``.
+    * A graph: the kind with the most expected worth in the mean over datasets, among homogeneous
+      (with a designed boundary), proximity, margin flip, exponential, lifted, fixed point and, on
+      small graphs, a linear program. The result lists all of them.
 
     Parameters
     ----------
     question
-        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not.
+        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not; or a graph.
     guarantee
-        What is promised between neighboring tables.
+        What is promised between neighboring tables or datasets.
     records
         About how many records the table has, or each group, if you know it without looking: the
         choice is then made for tables of that size, not for sizes from 16 to a million alike. It
         must not come from private data.
+    utility
+        Graphs only: what an answer is worth, larger is better. A ``Utility``, a mapping {first
+        choice: {answer: worth}}, or an array by first choice or dataset, and answer, such as minus
+        the distance. By default the first choice is worth 1 and every other answer 0.
+    weights
+        Graphs only: what each dataset counts in the mean, an array or {dataset: weight}.
 
     Returns
     -------
-    QuestionMechanism, CountMechanism, ProportionMechanism, KeysMechanism or GroupedMechanism
+    QuestionMechanism, CountMechanism, ProportionMechanism, KeysMechanism, GroupedMechanism, Choice
         The mechanism; its ``name`` says which kind it is.
 
     Raises
@@ -112,6 +153,12 @@ def best(
     'homogeneous'
 
     """
+    if isinstance(question, RainbowGraph):
+        if records is not None:
+            raise InvalidQuestion("records are for questions about tables, got a graph")
+        return best_on_graph(question, guarantee, utility, weights)
+    if utility is not None or weights is not None:
+        raise InvalidQuestion("utility and weights are for graphs, got a question about tables")
     if isinstance(question, Grouped):
         made = _in_ways(
             question, guarantee, lambda asked, share: best(asked, share, records=records)
@@ -125,9 +172,11 @@ def best(
         return KeysMechanism(question, guarantee)
     if not isinstance(question, Question):
         raise InvalidQuestion(
-            f"best needs a question such as Winner([...]), got {type(question).__name__}"
+            "best needs a question such as Winner([...]) or a RainbowGraph, got "
+            f"{type(question).__name__}"
         )
     check_guarantee(guarantee)
+    check_says_something(guarantee)
     size = None if records is None else whole(records, "records", 1)
     return QuestionMechanism(question, guarantee, _preferred(question, guarantee, size))
 
@@ -144,15 +193,22 @@ def by_kind(
 ) -> GroupedMechanism: ...
 
 
+@overload
 def by_kind(
-    question: Question | Grouped, guarantee: Guarantee, kind: str, **options: Any
-) -> QuestionMechanism | GroupedMechanism:
+    question: RainbowGraph, guarantee: Guarantee, kind: str, **options: Any
+) -> Mechanism: ...
+
+
+def by_kind(
+    question: Question | Grouped | RainbowGraph, guarantee: Guarantee, kind: str, **options: Any
+) -> QuestionMechanism | GroupedMechanism | Mechanism:
     """A mechanism of the kind you name.
 
     Parameters
     ----------
     question
-        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not.
+        Any of the questions, such as ``Winner`` or ``Quantiles``, in groups or not; or a graph,
+        which has homogeneous, proximity, margin flip and exponential.
     guarantee
         What is promised between neighboring tables.
     kind
@@ -164,7 +220,7 @@ def by_kind(
 
     Returns
     -------
-    QuestionMechanism or GroupedMechanism
+    QuestionMechanism, GroupedMechanism or Mechanism
         The mechanism.
 
     Raises
@@ -181,6 +237,10 @@ def by_kind(
     'proximity'
 
     """
+    if isinstance(question, RainbowGraph):
+        if kind not in ON_GRAPHS:
+            raise InvalidQuestion(f"a graph has {', '.join(ON_GRAPHS)}, got {kind!r}")
+        return ON_GRAPHS[kind](question, curve_of(guarantee, "a mechanism on a graph"), **options)
     if isinstance(question, Grouped):
         made = _in_ways(
             question, guarantee, lambda asked, share: by_kind(asked, share, kind, **options)
@@ -199,6 +259,11 @@ def by_kind(
         chosen = replace(chosen, **options)
     except TypeError:
         raise InvalidQuestion(f"{kind} has no option {', '.join(options)}; leave it out") from None
+    check_guarantee(guarantee)
+    check_says_something(guarantee)
+    reason = chosen.unfit(question, guarantee)
+    if reason is not None:
+        raise NotApplicable(f"{reason}; use {_preferred(question, guarantee, None).kind}")
     return QuestionMechanism(question, guarantee, chosen)
 
 
@@ -230,7 +295,7 @@ def _best_of(made: Sequence[GroupedMechanism], records: int | None) -> GroupedMe
         inner = each.inner
         if isinstance(inner, CountMechanism):
             return float(inner.noise.half_width(CONFIDENCE))
-        return wrong(inner.family, inner.question, inner.guarantee, records)
+        return measure(inner.family, inner.question, inner.guarantee, records)
 
     return min(made, key=error)
 
@@ -242,13 +307,19 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
     if len(question.answers) <= 2 and not shared and plain.unfit(question, guarantee) is None:
         return plain
     if table.unfit(question, guarantee) is None:
-        return table
+        if len(question.answers) > _HELD:
+            return table
+        chosen, error = _least(question, guarantee, records)
+        return table if _of_a_table(table, question, guarantee, records) <= error else chosen
     chosen, error = _least(question, guarantee, records)
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
     above = isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]
     if above and lower.unfit(question, guarantee) is None:
-        assert isinstance(question, Winner)
+        if len(question.answers) <= _HELD:
+            kept = _of_a_table(lower, question, guarantee, records)
+            return lower if kept <= error else chosen
         assert isinstance(guarantee, DP)
+        assert isinstance(question, Winner)
         share = _SHARE_OF_A_TABLE[question.ties]
         if shared and guarantee.exact_delta > _LARGE_DELTA:
             share = _SHARE_WITH_DELTA
@@ -259,14 +330,25 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
     return chosen
 
 
+def _of_a_table(
+    table: Family, question: Question, guarantee: Guarantee, records: int | None
+) -> float:
+    """The measure of a table, which is built for it."""
+    counts, margins = fixed_histograms(shape_of(question), records)
+    rule, _ = table.build(question, guarantee)
+    return measure_of_rows(question, rule.rows_at(question, counts, margins), counts, margins)
+
+
 def _least(question: Question, guarantee: Guarantee, records: int | None) -> tuple[Family, float]:
     """The kind with the least measure, of those that are cheap to build, and that measure."""
     kinds = [kind for kind in FAMILIES if not kind.costly and not kind.outdone(guarantee)]
     fitting = [kind for kind in kinds if kind.unfit(question, guarantee) is None]
     if not fitting:
-        raise InvalidGuarantee(f"no kind of mechanism can keep {guarantee}; use a larger rho")
+        raise InvalidGuarantee(
+            f"{guarantee} is too little for an answer that depends on the data; use a larger one"
+        )
     if len(fitting) == 1:
         return fitting[0], 1.0
-    errors = [wrong(kind, question, guarantee, records) for kind in fitting]
+    errors = [measure(kind, question, guarantee, records) for kind in fitting]
     least = min(errors)
     return fitting[errors.index(least)], least

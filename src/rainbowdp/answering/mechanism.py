@@ -65,11 +65,7 @@ class QuestionMechanism(Releasable, Askable):
                 f"got {type(self.question).__name__}"
             )
         check_guarantee(self.guarantee)
-        promise = self.guarantee
-        if isinstance(promise, DP) and promise.exact_ratio == 1 and promise.exact_delta == 0:
-            raise InvalidGuarantee(
-                "with epsilon=0 and delta=0 no answer may depend on the data; use a larger epsilon"
-            )
+        check_says_something(self.guarantee)
         reason = self.family.unfit(self.question, self.guarantee)
         if reason is not None:
             raise NotApplicable(f"{reason}; rb.best picks a kind that applies")
@@ -233,6 +229,14 @@ def check_moves(guarantee: Guarantee) -> None:
     if isinstance(guarantee, TradeOffCurve) and not guarantee.moves:
         raise InvalidGuarantee(
             f"under {guarantee} no answer may depend on the data; use a larger guarantee"
+        )
+
+
+def check_says_something(guarantee: Guarantee) -> None:
+    """Refuse (0, 0)."""
+    if isinstance(guarantee, DP) and guarantee.exact_ratio == 1 and guarantee.exact_delta == 0:
+        raise InvalidGuarantee(
+            "with epsilon=0 and delta=0 no answer may depend on the data; use a larger epsilon"
         )
 
 

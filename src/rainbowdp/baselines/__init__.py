@@ -7,7 +7,9 @@ function                row                                           keeps
 `permute_and_flip`      random order, take v with e^{−c·gap}          (ε, 0)
 `pooled_…_flip`         as where v leads, less e^ε for each record    (ε, 0), see there
 `report_noisy_max`      the largest of score + noise                  (ε, 0)
+`smooth_noisy_max`      the largest of score + Laplace noise          (ε, 0)
 `inverse_sensitivity`   p_v ∝ e^{−c·λ_v}, sharp c                     (ε, 0)
+`joint_exponential`     p_v ∝ e^{c·joint score}, c = ε/2Δ             (ε, 0)
 `randomized_response`   true answer a, others b                       (ε, δ)
 `propose_test_release`  true answer if a noisy margin is large        (ε, δ)
 `printed_operator`      the paper's Theorem 4 as printed              (ε, e^ε·δ)
@@ -15,6 +17,7 @@ function                row                                           keeps
 """
 
 from rainbowdp.baselines.base import Baseline
+from rainbowdp.baselines.joint import joint_exponential
 from rainbowdp.baselines.pooled import pooled_permute_and_flip
 from rainbowdp.baselines.printed import printed_operator
 from rainbowdp.baselines.selection import (
@@ -22,6 +25,7 @@ from rainbowdp.baselines.selection import (
     inverse_sensitivity,
     permute_and_flip,
     report_noisy_max,
+    smooth_noisy_max,
 )
 from rainbowdp.baselines.truth import (
     propose_test_release,
@@ -32,10 +36,12 @@ __all__ = [
     "Baseline",
     "exponential",
     "inverse_sensitivity",
+    "joint_exponential",
     "permute_and_flip",
     "pooled_permute_and_flip",
     "printed_operator",
     "propose_test_release",
     "randomized_response",
     "report_noisy_max",
+    "smooth_noisy_max",
 ]

@@ -78,6 +78,11 @@ class Baseline:
         """The possible answers as they are listed."""
         return tuple(self.world.answers)
 
+    @property
+    def knows_margins(self) -> bool:
+        """Whether a margin tells how likely the true answer is."""
+        return self.scores == "margins" or by_counts(self.world)
+
     def _repr_html_(self) -> str:
         named = {"keeps": self.keeps, "answers": ", ".join(map(str, self.answers))}
         use = "for comparison, never released"
@@ -201,6 +206,10 @@ class Baseline:
 
         """
         question, law = self._question()
+        if not self.knows_margins:
+            raise RainbowError(
+                f"{self.name} goes by counts and not by margins; ask it for datasets or records"
+            )
         size, rows = len(self.answers), []
         for margin in margins:
             if self.scores == "counts":

@@ -23,6 +23,7 @@ from rainbowdp.cli.output import (
     progress_bar,
 )
 from rainbowdp.cli.paying import Payment, watched
+from rainbowdp.cli.project import Project, named_ledger, project
 from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.showing import show
 from rainbowdp.cli.tables import (
@@ -35,7 +36,7 @@ from rainbowdp.cli.tables import (
     SqlTable,
     Trusted,
     Where,
-    table_from,
+    data_of,
 )
 from rainbowdp.errors import RainbowError
 from rainbowdp.questions import (
@@ -97,19 +98,25 @@ def _ask(
     make: Callable[..., AnyQuestion],
     *,
     table: Annotated[
-        str,
-        typer.Argument(metavar="TABLE", help=TABLE_HELP),
-    ],
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]", help=f"{TABLE_HELP} The data of rainbow.toml, if not given."
+        ),
+    ] = None,
     epsilon: Annotated[
         str | None, typer.Option(help="ε, exactly as written: 1, 0.5 or 1/3.")
     ] = None,
-    delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
+    delta: Annotated[str | None, typer.Option(help="δ, for (ε,δ)-privacy.")] = None,
     mu: Annotated[str | None, typer.Option(help="μ, for Gaussian privacy instead of ε.")] = None,
     rho: Annotated[
         str | None, typer.Option(help="ρ, for zero-concentrated privacy instead of ε.")
     ] = None,
     ledger: Annotated[
-        str | None, typer.Option(help="The ledger that pays: a file or an address.")
+        str | None,
+        typer.Option(
+            help="The ledger that pays: a file or an address. RAINBOW_LEDGER or the ledger of "
+            "rainbow.toml, if not given."
+        ),
     ] = None,
     no_ledger: Annotated[
         bool, typer.Option("--no-ledger", help="Keep no record. You add up.")
@@ -122,15 +129,23 @@ def _ask(
         typer.Option("--source", help="What to call the data in the ledger, if not by its path."),
     ] = None,
     neighbors: Annotated[
-        str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
-    ] = "substituted",
+        str | None,
+        typer.Option(
+            help="What one change is: 'substituted', which is the default, or 'added or removed'."
+        ),
+    ] = None,
     person: Annotated[
         str | None, typer.Option(help="The column that says whose row it is.")
     ] = None,
-    rows_per_person: Annotated[int, typer.Option(help="How many rows of one person count.")] = 1,
+    rows_per_person: Annotated[
+        int | None, typer.Option(help="How many rows of one person count, 1 if not given.")
+    ] = None,
     person_rule: Annotated[
-        str, typer.Option(help="Which of them: a random 'sample', or 'one vote' a person.")
-    ] = "sample",
+        str | None,
+        typer.Option(
+            help="Which of them: a random 'sample', which is the default, or 'one vote' a person."
+        ),
+    ] = None,
     where: Where = None,
     by: Annotated[
         str | None,
@@ -188,19 +203,24 @@ def _ask(
     weighed = weighing(weight, weight_limit, weight_places)
     if weighed is not None and "weight" not in inspect.signature(make).parameters:
         raise RainbowError("This question counts rows or people. Leave out --weight.")
+    settings = project()
     plain = make(
-        neighbors=neighbors,
-        person=person,
-        rows_per_person=rows_per_person,
-        person_rule=person_rule,
+        neighbors=settings.get("neighbors", neighbors, "substituted"),
+        person=settings.get("person", person),
+        rows_per_person=settings.get("rows_per_person", rows_per_person, 1),
+        person_rule=settings.get("person_rule", person_rule, "sample"),
         where=where,
         **({} if weighed is None else {"weight": weighed}),
     )
     question: Any = grouping(plain, by, groups, groups_are_public)  # of any class that best takes
-    promise = guarantee_from(epsilon, delta, mu, rho)
+    numbers = settings.promise({"epsilon": epsilon, "delta": delta, "mu": mu, "rho": rho})
+    promise = guarantee_from(**{**numbers, "delta": numbers["delta"] or "0"})
+    ledger = _paying(ledger, no_ledger, explain, settings)
+    declared = settings.get("source", declared)
     source = None
     if not explain:  # which reads no data; what is not there is reported before a mechanism is made
-        source = table_from(
+        source = data_of(
+            settings,
             table,
             sql_table,
             delimiter=delimiter,
@@ -226,12 +246,6 @@ def _ask(
     if explain:
         explain_it(mechanism, as_json)
         return
-    if ledger is not None and no_ledger:
-        raise RainbowError("Give either --ledger or --no-ledger, not both.")
-    if ledger is None and not no_ledger:
-        raise RainbowError(
-            "An answer must be paid for. Give --ledger PLACE, or --no-ledger to keep no record."
-        )
     must_be_open()
     book = None if ledger is None else watched(Ledger.open(ledger))
     payment = None if book is None else Payment.of(book.where, book, promise, question, name)
@@ -251,6 +265,20 @@ def _ask(
     else:
         return
     raise Cut(stopped, _cut_off(payment, stopped))
+
+
+def _paying(ledger: str | None, no_ledger: bool, explain: bool, settings: Project) -> str | None:
+    """The ledger that pays, or none where none is wanted."""
+    if ledger is not None and no_ledger:
+        raise RainbowError("Give either --ledger or --no-ledger, not both.")
+    if explain or no_ledger:
+        return None
+    place = ledger or named_ledger(settings)
+    if place is None:
+        raise RainbowError(
+            "An answer must be paid for. Give --ledger PLACE, or --no-ledger to keep no record."
+        )
+    return place
 
 
 def _cut_off(payment: Payment | None, error: BaseException) -> str:

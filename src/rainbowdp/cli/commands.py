@@ -24,6 +24,13 @@ def ask() -> Command:
     return asking
 
 
+def plan() -> Command:
+    """Plan many questions before any is paid: which currency, what each gets and what it buys."""
+    from rainbowdp.cli.plan import plan
+
+    return plan
+
+
 def ledger() -> Command:
     """The durable record of what privacy has been spent."""
     from rainbowdp.cli.ledger import ledgers
@@ -75,7 +82,7 @@ def studio() -> Command:
 
 COMMANDS: dict[str, Callable[[], Command]] = {
     command.__name__: command
-    for command in (ask, ledger, look, check, compare, design, reproduce, studio)
+    for command in (ask, plan, ledger, look, check, compare, design, reproduce, studio)
 }
 
 

@@ -50,9 +50,9 @@ def compare(
 ) -> None:
     """Compare our mechanisms with what others use, before any data is seen.
 
-    Mean error and worst case over all histograms of so many records, the margin from which each
-    mechanism is 99 % sure, and the ε it would need to do as well as ours. Reads no data, spends
-    nothing.
+    Mean error and worst case over all histograms of so many records, for a quantile also how far
+    off answers are, the margin from which each mechanism is 99 % sure, and the ε it would need to
+    do as well as ours. Reads no data, spends nothing.
 
     Example: `rainbow compare winner --answers 3 --records 20 --epsilon 1`
     """

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.graph import RainbowGraph
     from rainbowdp.guarantees.guarantee import Guarantee
+    from rainbowdp.mechanisms.best_on_graphs import Choice
 
 
-KINDS = tuple(DEPLOYED)
+KINDS = ("best", *DEPLOYED)
 
 
 def _known_kind(value: str) -> str:
@@ -75,18 +76,18 @@ def design(
             callback=_known_kind,
             autocompletion=lambda: list(KINDS),
             metavar="KIND",
-            help=f"One of {', '.join(KINDS)}. Homogeneous is the optimum for its boundary; "
-            "proximity needs a larger ε.",
+            help=f"One of {', '.join(KINDS)}. Best makes all of them and takes the one that says "
+            "the true answer most often in the mean over nodes.",
         ),
     ] = KINDS[0],
     boundary: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="The rows where regions touch: 'worst' makes the least sure one as sure as "
-            "possible, 'total' the sum over all nodes, 'symmetric' needs no program; or the row "
-            "itself, first choice first: 0.6,0.3,0.1."
+            help="Homogeneous only, the rows where regions touch: 'worst' makes the least sure one "
+            "as sure as possible, 'total' the sum over all nodes, 'symmetric' needs no program; or "
+            "the row itself, first choice first: 0.6,0.3,0.1."
         ),
-    ] = "worst",
+    ] = None,
     columns: Annotated[
         str | None, typer.Option(help="The two ends of an edge, where a table has more columns.")
     ] = None,
@@ -102,7 +103,7 @@ def design(
 
     Nodes are places, neighbors are one edge apart, and the answer is the region: the nearest
     site, or a label of your own. Writes two files: the mechanism, as readable JSON that proves
-    itself, and for each node its region and depth (for proximity a margin for each answer), which
+    itself, and for each node its region and its key (a depth, or a margin for each answer), which
     are all that a device needs to draw its answer. Each appears whole or not at all.
 
     A tie goes to the site listed first, and so does a node that no site reaches. Nodes that reach
@@ -110,8 +111,9 @@ def design(
 
     Example: `rainbow design roads.gr.xz --sites 17,5000,9000 --epsilon 0.1 -o hospitals.json`
 
-    Then on a phone at depth 4 in the region of 5000:
-    `rb.load("hospitals.json").release((5000, 4))`
+    Then on a phone with its own margins:
+    `rb.load("hospitals.json").release({17: 0, 5000: 4, 9000: 21})`, or, where the mechanism is
+    homogeneous, with its region and depth: `release((5000, 4))`.
     """
     from rainbowdp.graphs.readers.edges import read_graph
 
@@ -134,11 +136,11 @@ def design(
         assert rainbows is not None
         graph = _by_labels(loaded, labels, rainbows)
     with working("Designing and proving the mechanism"):
-        deployed = _deployed(graph, guarantee, kind, boundary)
+        deployed, drawn = _deployed(graph, guarantee, kind, boundary)
     with working(f"Writing {out}"):
         written = deployed.save(out)
     seconds = time.perf_counter() - started
-    _show(deployed, unreached, written, seconds, as_json)
+    _show(deployed, drawn, unreached, written, seconds, as_json)
 
 
 def _counted_by(labels: Path | None, edges: Path) -> int | None:
@@ -183,24 +185,37 @@ def _by_labels(loaded: Edges, labels: Path, rainbows: Path) -> RainbowGraph:
     return RainbowGraph(loaded, read_rainbows(rainbows, sorted(set(marks.tolist()))), labels=marks)
 
 
-def _deployed(graph: RainbowGraph, promise: Guarantee, kind: str, boundary: str) -> Deployment:
+def _deployed(
+    graph: RainbowGraph, promise: Guarantee, kind: str, boundary: str | None
+) -> tuple[Deployment, str | None]:
+    """The mechanism with its keys, and how its boundary was found, in words, if it has one."""
     from rainbowdp.guarantees.curve import curve_of
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.design import design as designed
+    from rainbowdp.mechanisms.design import worst_case_boundary
 
     guarantee = curve_of(promise, "a mechanism on a graph")
-    condition: BoundaryCondition | Sequence[str] | None = None
+    if boundary is None and kind != "homogeneous":
+        return deploy(graph, guarantee, kind), None
+    if kind not in ("best", "homogeneous"):
+        raise RainbowError(f"{kind} has no boundary to choose; leave out --boundary")
+    condition: BoundaryCondition | Sequence[str]
     if boundary == "total":
-        condition = designed(graph, guarantee).boundary
+        condition, words = designed(graph, guarantee).boundary, "designed for the sum"
     elif boundary == "symmetric":
-        condition = BoundaryCondition.symmetric(graph, guarantee)
-    elif boundary != "worst":
-        condition = [part.strip() for part in boundary.split(",")]
-    return deploy(graph, guarantee, kind, boundary=condition)
+        condition, words = BoundaryCondition.symmetric(graph, guarantee), "symmetric, as asked for"
+    elif boundary in (None, "worst"):
+        drawn = worst_case_boundary(graph, guarantee)
+        condition, words = drawn.boundary, drawn.words
+    else:
+        assert boundary is not None
+        condition, words = [part.strip() for part in boundary.split(",")], "as given"
+    return deploy(graph, guarantee, "homogeneous", boundary=condition), words
 
 
 def _show(
     deployed: Deployment,
+    drawn: str | None,
     unreached: int,
     written: Path,
     seconds: float,
@@ -224,6 +239,12 @@ def _show(
                 "unreached": unreached,
                 "guarantee": describe_guarantee(exact.guarantee),
                 "truth": {"least": float(truth.min()), "mean": float(truth.mean())},
+                "kind": exact.name,
+                "boundary": drawn,
+                "goal": None if deployed.choice is None else deployed.choice.goal,
+                "candidates": [each.as_dict() for each in deployed.choice.candidates]
+                if deployed.choice is not None
+                else None,
                 "proof": exact.proof.statement,
                 "mechanism": mechanism,
                 "keys": nodes,
@@ -238,6 +259,7 @@ def _show(
             f"{len(graph.regions):,}, {_counted(len(graph.touching), 'pair')} touching, {deepest}"
         ),
         "guarantee": f"{exact.guarantee}, neighbors {exact.neighbors}",
+        "kind": _chosen(deployed, drawn),
         "true answer": f"{_percent(truth.min())} at least, {_percent(truth.mean())} on average",
         "proved": f"exactly, {exact.proof.statement}; checked on every edge",
     }
@@ -248,6 +270,23 @@ def _show(
     facts["mechanism"] = mechanism
     facts["nodes"] = f"{nodes}: node, region, {', '.join(deployed.keys)}"
     print_facts(facts)
+    if deployed.choice is not None:
+        typer.echo("")
+        _print_candidates(deployed.choice)
+
+
+def _chosen(deployed: Deployment, drawn: str | None) -> str:
+    if deployed.choice is not None:
+        return f"{deployed.name}, which says the true answer most often of those below"
+    return deployed.name if drawn is None else f"{deployed.name}, its boundary {drawn}"
+
+
+def _print_candidates(choice: Choice) -> None:
+    """A line for each kind: its mean chance of the true answer, or why there is none."""
+    width = max(len(each.kind) for each in choice.candidates)
+    for each in choice.candidates:
+        shown = "–" if each.value is None else _percent(each.value)
+        typer.echo(f"  {each.kind:<{width}}  {shown:>7}  {each.note}".rstrip())
 
 
 def _counted(number: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import asdict
 from fractions import Fraction
 from math import floor
 from typing import Any, NamedTuple
@@ -12,10 +13,13 @@ import typer
 
 from rainbowdp.answering.askable import Askable
 from rainbowdp.answering.counting import CountMechanism
+from rainbowdp.answering.distance import MeanOff, is_ordered, off_by
 from rainbowdp.answering.grouped import GroupedMechanism
+from rainbowdp.answering.measure import fixed_histograms, shape_of
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
+from rainbowdp.baselines import Baseline
 from rainbowdp.cli.counting import (
     answers_of,
     explained,
@@ -115,16 +119,19 @@ def _by_margin(mechanism: QuestionMechanism) -> _Explained:
     """The chance of the true answer by how near the next one is."""
     margins = list(_margins(mechanism))
     rows = mechanism.by_margin(margins)
+    others = _others(mechanism)
     beside = {
-        name: [least for _, least, _ in other.by_margin(margins)]
-        for name, other in _others(mechanism).items()
+        name: [least for _, least, _ in other.by_margin(margins)] for name, other in others.items()
     }
+    far = _far_off(mechanism, others)
     more = {
         "probability_of_true_answer": [
             {"margin": margin, "least": least, "most": most} for margin, least, most in rows
         ],
         "least_of_others": beside,
     }
+    if far:
+        more["off_in_the_mean"] = {name: asdict(off) for name, off in far.items()}
 
     def show() -> None:
         unit = _counted(mechanism.question)
@@ -136,16 +143,57 @@ def _by_margin(mechanism: QuestionMechanism) -> _Explained:
             own = low if low == high else f"{low} to {high}"
             others = (_percent(column[place]) for column in beside.values())
             lines.append([str(margin), own, *others])
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        for line in lines:
-            cells = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-            typer.echo("  ".join(cells))
+        _print_aligned(lines)
+        if far:
+            typer.echo(f"\nhow far off, in the mean over histograms of 16 to 1,048,576 {unit}\n")
+            _print_aligned(_lines_of(far))
         if isinstance(mechanism.question, Threshold) and mechanism.question.limit == 1:
             typer.echo(
                 "\nFor several thresholds of one count, ask for the count: it answers them all."
             )
 
     return _Explained(_listed_answers(mechanism.question), more, show)
+
+
+def _far_off(mechanism: QuestionMechanism, others: dict[str, Any]) -> dict[str, MeanOff]:
+    """How far off bins in order would be, nearest first; nothing for other answers."""
+    question = mechanism.question
+    if not is_ordered(question):
+        return {}
+    counts, margins = fixed_histograms(shape_of(question), None)
+    found = {}
+    for name, other in {mechanism.name: mechanism, **others}.items():
+        if isinstance(other, Baseline):
+            rows = other.rows(counts, margins)
+        else:
+            rows = other.exact().rule.rows_at(question, counts, margins)
+        found[name] = MeanOff.over(off_by(question, rows, counts, margins))
+    return dict(sorted(found.items(), key=lambda item: item[1].records))
+
+
+def _lines_of(far: dict[str, MeanOff]) -> list[list[str]]:
+    width = max(map(len, far))
+    head = ["".ljust(width), "wrong", "records off", "bins off", "> 1 bin off"]
+    return [
+        head,
+        *(
+            [
+                name.ljust(width),
+                _percent(off.wrong),
+                f"{off.records:.4g}",
+                f"{off.bins:.4g}",
+                _percent(off.beyond or 0.0),
+            ]
+            for name, off in far.items()
+        ),
+    ]
+
+
+def _print_aligned(lines: list[list[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
 
 
 def _counted(question: Question) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rainbowdp.cli.output import AsJson, Group, print_facts, print_json
+from rainbowdp.cli.project import DEFAULT, named_ledger, project
 from rainbowdp.cli.reporting import export, report
 from rainbowdp.cli.telling import moment
 from rainbowdp.errors import LedgerError
@@ -21,10 +22,26 @@ ledgers = typer.Typer(
 if TYPE_CHECKING:
     from rainbowdp.ledger import Balance, Ledger, Record
 
-DEFAULT = "budget.db"
 _LOOKED_AT = 2000  # entries, for a name that asks
+
+
+def _place(context: typer.Context, value: str) -> str:
+    """The place that was given, or where the environment or the project says."""
+    source = context.get_parameter_source("place")
+    return (
+        value
+        if source is None or source.name == "COMMANDLINE"
+        else (named_ledger(project()) or value)
+    )
+
+
 Place = Annotated[
-    str, typer.Argument(help="A file (SQLite), or postgresql://user@host/database for a team.")
+    str,
+    typer.Argument(
+        callback=_place,
+        help="A file (SQLite), or postgresql://user@host/database for a team. If not given, "
+        "RAINBOW_LEDGER or the ledger of rainbow.toml.",
+    ),
 ]
 
 
@@ -118,7 +135,7 @@ def create(
         witness=witness,
         by=by,
     )
-    balance(place, as_json)
+    balance(place, None, as_json)
     if spend_in is not None and epsilon is not None and not as_json:
         from rainbowdp.guarantees.dp import DP
 
@@ -126,17 +143,28 @@ def create(
 
 
 @ledgers.command()
-def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
+def balance(
+    place: Place = DEFAULT,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Say how many answers are left at this price: 0.1, or 'mu 0.1' in another "
+            "currency. The last price, if not given."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show the budget: what it is for, in total, spent and left.
 
-    Example: `rainbow ledger balance budget.db`
+    Example: `rainbow ledger balance budget.db --at 0.1`
     """
     from rainbowdp.ledger import Ledger
 
     book = Ledger.open(place)
     found = book.balance()
+    remaining = _remaining(book, found, at)
     if as_json:
-        print_json(found.as_dict())
+        print_json({**found.as_dict(), "answers_left": remaining})
         return
     answers = "answer" if found.entries == 1 else "answers"
     facts = {
@@ -145,6 +173,8 @@ def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
         "spent": f"{found.spent}, in {found.entries} {answers}",
         "left": str(found.left),
     }
+    if remaining is not None:
+        facts["left at"] = f"{remaining['price']}: {remaining['in_words']}"
     if found.sources:
         others = "; and others" if found.other_sources else ""
         facts["sources"] = "; ".join(map(_named, found.sources)) + others
@@ -153,6 +183,26 @@ def balance(place: Place = DEFAULT, as_json: AsJson = False) -> None:
     if found.closed is not None:
         facts["closed"] = moment(found.closed)
     print_facts(facts)
+
+
+def _remaining(book: Any, found: Any, at: str | None) -> dict[str, Any] | None:
+    """How many answers are left at a price, or at the last one that was paid."""
+    from rainbowdp.ledger.cost import price
+    from rainbowdp.ledger.remaining import in_words, price_in_words
+
+    if at is not None:
+        cost = price(price_in_words(at, book.kind), book.kind, book.where)
+    elif found.entries:
+        cost = book.history(1)[-1].cost
+    else:
+        return None
+    many = found.answers_left(cost)
+    return {
+        "price": str(cost),
+        "cost": cost.as_dict(),
+        "answers": many,
+        "in_words": in_words(many),
+    }
 
 
 @ledgers.command()
@@ -218,7 +268,7 @@ def migrate(
     from rainbowdp.ledger import Ledger
 
     Ledger.migrate(place, dataset=dataset, person=person, rows_per_person=rows_per_person, by=by)
-    balance(place, as_json)
+    balance(place, None, as_json)
 
 
 @ledgers.command()

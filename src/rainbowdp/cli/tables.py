@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from rainbowdp.cli.project import FILE, Project
 from rainbowdp.errors import RainbowError, UnreadableTable
 from rainbowdp.tables import ParquetFile, SQLTable, TextFile, must_exist
 from rainbowdp.tables.paths import FORMATS, PARQUET, STANDARD_INPUT
@@ -116,6 +117,21 @@ def table_from(
         source = _text_file(table, given)
     must_exist(source)
     return source
+
+
+def data_of(settings: Project, table: str | None, sql_table: str | None, **reading: Any) -> Table:
+    """The table that was given, or that of the project, read as the project says."""
+    if table is not None:
+        return table_from(table, sql_table, **reading)
+    found = settings.get("data")
+    if found is None:
+        raise RainbowError(
+            f"Which table? Give it after the question, or name it in {FILE}: data = 'votes.csv'."
+        )
+    for name in ("delimiter", "encoding", "decimal"):
+        reading[name] = settings.get(name, reading[name])
+    reading["format_"] = settings.get("format", reading["format_"])
+    return table_from(found, settings.get("table", sql_table), **reading)
 
 
 def _text_file(path: str, options: dict[str, Any]) -> TextFile:

@@ -31,6 +31,7 @@ _PLACES = 256  # binary places of powers, where these are enough
 _FIRST, _REST = 31, 96  # places of a uniform number that are drawn at first, and afterwards
 _DRAWN = 64  # places of the uniform number that a share is drawn by, at a time
 _MANY = 12  # coins that are quicker to flip together
+_LISTED = 1 << 16  # distances whose bounds are listed
 _LARGEST = 1 << 62  # distance that is counted in 64 bits
 
 
@@ -95,7 +96,7 @@ class Falling:
         that leaves it open the other 96 places are drawn, and the chance itself decides.
         """
         drawn = np.frombuffer(secrets.token_bytes(4 * len(distances)), dtype=np.uint32) >> 1
-        low, high = self.bounds(np.array(distances, dtype=np.int64))
+        low, high = self._looked_up(np.array(distances, dtype=np.int64))
         heads = drawn < low
         for number in np.flatnonzero(~heads & (drawn < high)).tolist():
             whole = int(drawn[number]) << _REST | secrets.randbits(_REST)
@@ -121,7 +122,7 @@ class Falling:
 
     def _share_by_bounds(self, distances: Integers, drawn: int) -> int | None:
         """The same from bounds of the chances, where they are enough."""
-        low, high = self.bounds(distances)
+        low, high = self._looked_up(distances)
         least, most = np.cumsum(np.maximum(low, 0)), np.cumsum(high)
         start = drawn * int(least[-1]) >> _DRAWN
         end = -(-(drawn + 1) * int(most[-1]) >> _DRAWN)
@@ -130,7 +131,26 @@ class Falling:
         return found if within else None
 
     def _many(self, distances: Sequence[int]) -> bool:
-        return len(distances) >= _MANY and max(self.farthest, *distances) < _LARGEST
+        return len(distances) >= _MANY and max(self.farthest, max(distances)) < _LARGEST
+
+    def _looked_up(self, distances: Integers) -> tuple[Integers, Integers]:
+        """The bounds from a list of them, where it is short; its last ones are for all beyond."""
+        if self._listed is None:
+            return self.bounds(distances)
+        low, high = self._listed
+        within = np.minimum(distances, len(low) - 1)
+        return low[within], high[within]
+
+    @cached_property
+    def _listed(self) -> tuple[Integers, Integers] | None:
+        """The bounds by distance, up to where hardly anything is left of a chance."""
+        rate = float(1 - self.ratio)  # at most the logarithm, so that the list is long enough
+        size = math.ceil(_FIRST * math.log(2) / rate) + 1
+        if size > _LISTED:
+            return None
+        low, high = self.bounds(np.arange(size))
+        low[-1] = -1
+        return low, high
 
     def bounds(self, distances: Integers) -> tuple[Integers, Integers]:
         """For each distance L and H with L·2^96 ≤ chance ≤ H·2^96.

@@ -16,12 +16,22 @@ ON_A_GRAPH = (
 )
 
 
+def numbers_of(key: Any, answers: Sequence[Answer], what: str) -> list[Any]:
+    """What ``key`` has for each of the ``answers``, and it must have no more."""
+    if not isinstance(key, Mapping) or len(key) != len(answers):
+        raise NoPlace(f"{what} of all answers", key)
+    if tuple(key) == answers:
+        return list(key.values())
+    try:
+        return [key[answer] for answer in answers]
+    except KeyError:
+        raise NoPlace(f"{what} of all answers", key) from None
+
+
 def margins_of(key: Any, answers: Sequence[Answer]) -> list[int]:
     """The margins that ``key`` has for ``answers``, exactly one of them 0; strict, as rows leak."""
-    if not isinstance(key, Mapping) or set(key) != set(answers):
-        raise NoPlace("margins of all answers", key)
-    margins = [key[answer] for answer in answers]
-    if any(type(margin) is not int or margin < 0 for margin in margins):
+    margins = numbers_of(key, answers, "margins")
+    if set(map(type, margins)) != {int} or min(margins) < 0:
         raise NoPlace("margins that are whole numbers from 0", key)
     if margins.count(0) != 1:
         raise NoPlace("margins with exactly one 0, at the true answer", key)

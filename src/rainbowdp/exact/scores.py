@@ -191,11 +191,13 @@ class VoteScores(Scores):
 
     def distances(self, key: Any, answers: Sequence[Answer]) -> list[int]:
         """How far each score is below the highest."""
-        parts, delay = self.parts, int(self.ties == Ties.FIRST_LISTED)
-        counts = counts_of(key, answers)
-        scores = [parts * count - delay * number for number, count in enumerate(counts)]
-        most = max(scores)
-        return [most - score for score in scores]
+        parts, counts = self.parts, counts_of(key, answers)
+        if self.ties == Ties.ANY_LEADER:
+            most = max(counts)
+            return [most - count for count in counts]
+        behind = [number - parts * count for number, count in enumerate(counts)]
+        least = min(behind)
+        return [distance - least for distance in behind]
 
     def distances_at(self, counts: Integers, margins: Floats) -> Floats:
         """From the counts."""
@@ -402,13 +404,12 @@ class MarginScores(Scores):
     def distances(self, key: Any, answers: Sequence[Answer]) -> list[int]:
         """λ_v + D − 1, and 0 for the true answer."""
         margins = margins_of(key, answers)
-        depth = min((margin for margin in margins if margin), default=1)
+        depth = min(filter(None, margins), default=1)
         return [margin + depth - 1 if margin else 0 for margin in margins]
 
     def distances_at(self, counts: Integers, margins: Floats) -> Floats:
         """From the margins."""
-        depths = np.where(margins > 0, margins, np.inf).min(axis=1, keepdims=True)
-        return np.where(margins > 0, margins + depths - 1, 0.0)
+        return signed_distances(margins)
 
     def chances(
         self, right: Right, answers: int, margin: int, farthest: int
@@ -452,6 +453,12 @@ class MarginScores(Scores):
     def describe(self) -> dict[str, Any]:
         """They need no numbers."""
         return {"of": "margins"}
+
+
+def signed_distances(margins: Floats) -> Floats:
+    """How far each answer is behind by signed margins, for many rows of margins at once."""
+    depths = np.where(margins > 0, margins, np.inf).min(axis=1, keepdims=True)
+    return np.where(margins > 0, margins + depths - 1, 0.0)
 
 
 def of_one(crowd: Crowd) -> Crowd:

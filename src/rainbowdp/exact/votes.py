@@ -8,6 +8,7 @@ from typing import Any
 
 from rainbowdp.aliases import Answer
 from rainbowdp.errors import InvalidMechanism, NoPlace
+from rainbowdp.exact.margins import numbers_of
 from rainbowdp.questions import Question
 from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.questions.weights import limit_of
@@ -15,20 +16,18 @@ from rainbowdp.questions.weights import limit_of
 
 def counts_of(key: Any, answers: Sequence[Answer]) -> list[int]:
     """The counts that ``key`` has for ``answers``, checked; strict, for a wrong row would leak."""
-    if not isinstance(key, Mapping) or len(key) != len(answers):
-        raise NoPlace("counts of all answers", key)
-    try:
-        counts = [key[answer] for answer in answers]
-    except KeyError:
-        raise NoPlace("counts of all answers", key) from None
-    if any(type(count) is not int or count < 0 for count in counts):
+    counts = numbers_of(key, answers, "counts")
+    if set(map(type, counts)) != {int} or min(counts) < 0:
         raise NoPlace("counts that are whole numbers from 0", key)
     return counts
 
 
 def counts_key(question: Question, counted: Any) -> dict[str, int]:
     """The counts of all answers: what rules for votes find a row by."""
-    return {answer: int(counted.get(answer, 0)) for answer in question.answers}
+    answers = question.answers
+    if type(counted) is dict and tuple(counted) == answers:
+        return counted
+    return {answer: int(counted.get(answer, 0)) for answer in answers}
 
 
 def must_be_that_vote(

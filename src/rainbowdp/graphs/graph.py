@@ -352,7 +352,8 @@ class RainbowGraph:
             reachable.
 
         """
-        return self._engine.margins(self._offsets, self._targets, truth, answers, cut)
+        searched = engine(len(self) + self.edge_count, answers)
+        return searched.margins(self._offsets, self._targets, truth, answers, cut)
 
     @property
     def region_numbers(self) -> NDArray[Any]:

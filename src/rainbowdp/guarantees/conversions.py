@@ -59,6 +59,21 @@ def _rho(order: Fraction, epsilon: Fraction, delta: Fraction) -> float:
     return (float(epsilon) + spare / (a - 1)) / a
 
 
+def rho_above(promise: DP) -> Fraction:
+    """A rational at least the ρ of ε without a δ, ε·tanh(ε/2), by less than one part in 2^100.
+
+    >>> round(float(rho_above(DP(1))), 4)
+    0.4621
+    """
+    ratio = promise.exact_ratio
+    with precision(_BITS):
+        if ratio is not None:  # tanh(ε/2) is (e^ε − 1)/(e^ε + 1)
+            return dyadic((ball(ratio - 1).log1p() * ball((ratio - 1) / (ratio + 1))).upper())
+        assert promise.exact_epsilon is not None
+        epsilon = ball(promise.exact_epsilon)
+        return dyadic((epsilon * (epsilon / 2).tanh()).upper())
+
+
 def mu_within(promise: DP) -> Fraction:
     """The largest μ that keeps (ε,δ).
 

@@ -14,6 +14,7 @@ from typing import Any
 from rainbowdp.display import cards
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import KINDS, Cost
+from rainbowdp.ledger.remaining import answers_left
 from rainbowdp.questions.units import Unit
 
 _MOST_SOURCES = 100  # kept by name, so that the row stays small whatever is asked
@@ -115,6 +116,10 @@ class Balance:
     def left(self) -> Cost:
         """What may still be spent."""
         return self.total - self.spent
+
+    def answers_left(self, cost: Cost) -> int | None:
+        """How many more answers at this price there are; none where they cost nothing."""
+        return 0 if self.closed is not None else answers_left(self.left, cost)
 
     def limits_of(self, *analysts: str | None) -> tuple[Limit, ...]:
         """The limits that hold for somebody of these names."""

@@ -12,8 +12,7 @@ program is convex, so the average of an optimum over such symmetries is an optim
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,6 +28,7 @@ from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.boundary import BoundaryCondition
+from rainbowdp.mechanisms.worths import AnyUtility, Worths, worths_of
 from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
 
 LEVELS = 100  # deeper datasets count as if they were this deep
@@ -78,8 +78,8 @@ def design(
     graph: RainbowGraph,
     guarantee: TradeOffCurve,
     *,
-    utility: Utility | None = None,
-    weights: Mapping[tuple[Label, int], float] | None = None,
+    utility: AnyUtility | None = None,
+    weights: Mapping[tuple[Label, int], float] | NDArray[Any] | None = None,
     worst: bool = False,
     levels: int = LEVELS,
 ) -> Design:
@@ -95,9 +95,12 @@ def design(
     guarantee
         A ``DP`` or ``TradeOff``.
     utility
-        What an answer is worth; by default the first choice 1 and all others 0.
+        What an answer is worth; by default the first choice 1 and all others 0. A ``Utility``, a
+        mapping {first choice: {answer: worth}}, or an array by first choice or dataset, and answer.
+        At each depth of a region the mean worth must not rise along its rainbow.
     weights
-        {(region, depth): weight} for the total; by default every dataset counts once.
+        {(region, depth): weight} for the total, or what each dataset counts; by default every
+        dataset counts once.
     worst
         First maximize the least worth on any region's boundary, then the total.
     levels
@@ -135,10 +138,7 @@ def design(
         )
     if levels < 0:
         raise RainbowError(f"levels must be at least 0, got levels={levels}")
-    first = (1.0, *[0.0] * (len(graph.answers) - 1))
-    chosen = utility or Utility(places=first)
-    worths = _worths(graph, chosen, weights, levels)
-    heads = {label: _head(graph.regions[label], chosen, weights is not None) for label in worths}
+    worths, heads = _worths_and_heads(graph, utility, weights, levels)
     program = _Program(graph, guarantee, worths, heads)
     solution, value, bound = program.solve(worst)
     rows = {label: program.row(solution, label) for label in worths}
@@ -155,23 +155,118 @@ def design(
     return Design(BoundaryCondition(graph, exact), value, bound, mixing, solution)
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """A boundary condition and how it was found, in words."""
+
+    boundary: BoundaryCondition
+    words: str
+
+
 def default_boundary(
     graph: RainbowGraph,
     guarantee: TradeOffCurve,
     weights: Mapping[tuple[Label, int], float] | None = None,
 ) -> BoundaryCondition:
-    """The boundary that ``optimal`` uses if none is given: the first choice, worst case first.
+    """The boundary that ``optimal`` uses if none is given; ``worst_case_boundary`` says how."""
+    return worst_case_boundary(graph, guarantee, weights).boundary
 
-    It is designed if the program is of moderate size and the guarantee piecewise linear and within
-    what the solver can resolve, and the symmetric condition otherwise.
+
+def worst_case_boundary(
+    graph: RainbowGraph,
+    guarantee: TradeOffCurve,
+    weights: Mapping[tuple[Label, int], float] | None = None,
+) -> Drawn:
+    """The boundary designed for the first choice, worst case first, then the sum.
+
+    It is designed with as many levels as make a program of moderate size: the worst case is on the
+    boundary itself, so that fewer levels only make the sum a rough one. The guarantee must be
+    piecewise linear and within what the solver can resolve; otherwise it is symmetric.
     """
+    symmetric = BoundaryCondition.symmetric(graph, guarantee)
     bounded = [r.deepest for r in graph.regions.values() if r.deepest is not None]
-    columns = sum(min(deepest, LEVELS) + 1 for deepest in bounded) * len(graph.answers)
-    size = columns + len(graph.touching) * len(graph.answers)
-    if isinstance(guarantee, PiecewiseLinear) and bounded and size <= _MODERATE:
-        with suppress(InvalidBoundary, InvalidGuarantee):  # an ε that the solver cannot resolve
-            return design(graph, guarantee, weights=weights, worst=True).boundary
-    return BoundaryCondition.symmetric(graph, guarantee)
+    if not bounded:
+        return Drawn(symmetric, "none: no region touches another")
+    if not isinstance(guarantee, PiecewiseLinear):
+        return Drawn(symmetric, f"symmetric: no linear program is for {guarantee}")
+    levels = moderate_levels(graph)
+    if levels is None:
+        return Drawn(
+            symmetric,
+            f"symmetric: a program for {len(graph.touching):,} touching pairs and "
+            f"{len(graph.answers):,} answers would be too large",
+        )
+    try:
+        found = design(graph, guarantee, weights=weights, worst=True, levels=levels)
+    except (InvalidBoundary, InvalidGuarantee):
+        return Drawn(symmetric, f"symmetric: the solver cannot resolve {guarantee}")
+    short = "" if levels == LEVELS else f", the sum by the first {levels + 1} depths"
+    return Drawn(found.boundary, f"designed, the worst case first{short}")
+
+
+def moderate_levels(graph: RainbowGraph, most: int = _MODERATE) -> int | None:
+    """With how many levels a program has at most so many columns; none if even one has more."""
+    bounded = [r.deepest for r in graph.regions.values() if r.deepest is not None]
+    pairs = len(graph.touching)
+    for levels in (LEVELS, 50, 20, 10, 5, 2, 1, 0):
+        columns = sum(min(deepest, levels) + 1 for deepest in bounded)
+        if (columns + pairs) * len(graph.answers) <= most:
+            return levels
+    return None
+
+
+def _worths_and_heads(
+    graph: RainbowGraph,
+    utility: AnyUtility | None,
+    weights: Mapping[tuple[Label, int], float] | NDArray[Any] | None,
+    levels: int,
+) -> tuple[dict[Label, Floats], dict[Label, Floats]]:
+    """The worth of each choice by region and depth, and its mean on the boundary."""
+    usual = utility is None or isinstance(utility, Utility)
+    if usual and (weights is None or isinstance(weights, Mapping)):
+        first = (1.0, *[0.0] * (len(graph.answers) - 1))
+        chosen = utility if isinstance(utility, Utility) else Utility(places=first)
+        worths = _worths(graph, chosen, weights, levels)
+        weighted = weights is not None
+        return worths, {label: _head(graph.regions[label], chosen, weighted) for label in worths}
+    if isinstance(weights, Mapping):
+        raise RainbowError(
+            "weights by region and depth go with a Utility; give what each dataset counts instead"
+        )
+    return _summed(graph, worths_of(graph, utility, weights), levels)
+
+
+def _summed(
+    graph: RainbowGraph, valued: Worths, levels: int
+) -> tuple[dict[Label, Floats], dict[Label, Floats]]:
+    """The same for worths of each dataset, which are summed up by region and depth."""
+    bounded = np.flatnonzero(np.isfinite(graph.depths))
+    depths = np.minimum(graph.depths[bounded], levels).astype(np.int64)
+    width = int(depths.max(initial=0)) + 1
+    cells = graph.region_numbers[bounded].astype(np.int64) * width + depths
+    size, index = len(graph.regions) * width, valued.index[bounded]
+    counts = None if valued.weights is None else valued.weights[bounded]
+    table = np.empty((size, len(graph.answers)))
+    for place, column in enumerate(valued.table.T):
+        worth = column[index] if counts is None else column[index] * counts
+        table[:, place] = np.bincount(cells, worth, size)
+    tables = table.reshape(len(graph.regions), width, -1)
+    place_of = {answer: number for number, answer in enumerate(graph.answers)}
+    shares = np.bincount(cells, counts, size).reshape(-1, width)
+    worths, heads = {}, {}
+    for number, region in enumerate(graph.regions.values()):
+        if region.deepest is None:
+            continue
+        columns = [place_of[answer] for answer in region.rainbow]
+        rows = tables[number, : min(region.deepest, levels) + 1][:, columns]
+        if (np.diff(rows, axis=1) > 1e-12 * np.abs(rows).max(initial=0.0)).any():
+            raise RainbowError(
+                f"the mean worth must never rise along a rainbow, but does in the region of "
+                f"{region.name}; use rb.best or rb.program for such a utility"
+            )
+        worths[region.label] = rows
+        heads[region.label] = rows[0] / max(shares[number, 0], 1e-300)
+    return worths, heads
 
 
 def _worths(
@@ -184,6 +279,8 @@ def _worths(
     found: dict[Label, Floats] = {}
     depths, numbers = graph.depths, graph.region_numbers
     counts = _by_depth(graph, levels)
+    for key in weights or ():
+        _must_be_a_place(graph, key)
     for number, region in enumerate(graph.regions.values()):
         if region.deepest is None:
             continue
@@ -206,6 +303,19 @@ def _worths(
     if largest > 1e15:
         raise RainbowError(f"worths must not exceed 1e15 in total, got {largest:.3g}; scale them")
     return found
+
+
+def _must_be_a_place(graph: RainbowGraph, key: Any) -> None:
+    label, depth = key if isinstance(key, tuple) and len(key) == 2 else (None, None)
+    region = graph.regions.get(label) if isinstance(label, Hashable) else None
+    if (
+        region is None
+        or not isinstance(depth, int | np.integer)
+        or not 0 <= depth <= (region.deepest or 0)
+    ):
+        raise RainbowError(
+            f"weights must have keys (region, depth) that the graph has, got {key!r}"
+        )
 
 
 def _by_depth(graph: RainbowGraph, levels: int) -> NDArray[np.int64]:

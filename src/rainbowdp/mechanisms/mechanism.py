@@ -27,6 +27,7 @@ from rainbowdp.graphs.rainbows import Order, Utility, Verdict, compare_rows, in_
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.integers import regrown, row_by_row
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, worths_of
 from rainbowdp.numeric.quantity import SUM_TOLERANCE, plain
 
 _WHAT = "a mechanism on a graph"
@@ -140,10 +141,31 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
             raise InvalidMechanism(
                 f"index must hold row numbers from 0 to {len(table) - 1}, got {shown}"
             )
-        index = index.astype(number_type(len(table) - 1))
-        self.graph, self.table, self.index = graph, table, index
+        self._table, self._index = table.view(), index.astype(number_type(len(table) - 1))
+        self._table.flags.writeable = self._index.flags.writeable = False
+        self._begin(graph, guarantee, name, rows, boundary)
+
+    def _begin(
+        self,
+        graph: RainbowGraph,
+        guarantee: TradeOffCurve | None,
+        name: str,
+        rows: Mechanism | None = None,
+        boundary: BoundaryCondition | None = None,
+    ) -> None:
+        self.graph = graph
         self.guarantee = None if guarantee is None else curve_of(guarantee, _WHAT)
         self._name, self._rows, self._boundary = name, rows, boundary
+
+    @property
+    def table(self) -> Floats:
+        """The distinct rows: probabilities in the order of ``graph.answers``; read-only."""
+        return self._table
+
+    @property
+    def index(self) -> NDArray[Any]:
+        """For each dataset the number of its row in ``table``; read-only."""
+        return self._index
 
     @classmethod
     def from_table(
@@ -382,13 +404,19 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         one, other = self.graph.names(np.array([heads[worst], on_boundary[worst]]))
         return Homogeneity(False, (one, other))
 
-    def utility(self, utility: Utility) -> float:
+    def utility(
+        self, utility: AnyUtility | None = None, *, weights: AnyWeights | None = None
+    ) -> float:
         """The expected worth of the answer, summed over all datasets.
 
         Parameters
         ----------
         utility
-            What an answer is worth at a dataset.
+            What an answer is worth at a dataset: a ``Utility``, a mapping {first choice: {answer:
+            worth}}, or an array by first choice or dataset, and answer. By default the first choice
+            is worth 1.
+        weights
+            What each dataset counts; by default 1.
 
         Returns
         -------
@@ -396,14 +424,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
             The sum.
 
         """
-        return float(self._worths(utility).sum())
-
-    def _worths(self, utility: Utility) -> Floats:
-        worth = np.empty((len(self), len(self.graph.answers)))
-        for place, dataset in enumerate(self.graph.datasets):
-            worth[place] = utility.worths(dataset, self.graph.rainbow(dataset))
-        ordered: Floats = (worth * self._preferred(np.arange(len(self)))).sum(axis=1)
-        return ordered
+        return worths_of(self.graph, utility, weights).total(self)
 
     def _preferred(self, places: NDArray[np.int64]) -> Floats:
         """The rows of the datasets at ``places`` in their own preference order."""
@@ -488,7 +509,8 @@ def relate(a: Mechanism, b: Mechanism, order: Order | Utility = "dominance") -> 
 
 
 def _relate_by_utility(a: Mechanism, b: Mechanism, utility: Utility) -> Relation:
-    first, second = a._worths(utility), b._worths(utility)
+    worths = worths_of(a.graph, utility)
+    first, second = worths.each(a), worths.each(b)
     gain = first.sum() - second.sum()
     if abs(gain) <= 1e-12 * (np.abs(first).sum() + np.abs(second).sum()):
         return Relation("equal")

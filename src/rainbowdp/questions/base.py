@@ -37,6 +37,7 @@ from rainbowdp.questions.by import By
 from rainbowdp.questions.functions import checked_function
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
+from rainbowdp.questions.showing import Shown
 from rainbowdp.questions.weights import Weight
 from rainbowdp.questions.where import canonical
 
@@ -105,7 +106,7 @@ class Question(Counted, Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountQuestion(ABC):
+class CountQuestion(Shown, ABC):
     """A question about counts; the fields and the checks that all of them share."""
 
     answers: tuple[str, ...]
@@ -178,6 +179,8 @@ class CountQuestion(ABC):
         checked = checked_counts(counts, [name for name, _ in self.groups])
         limit = self.limit
         distances = self._distances(list(checked.values()))
+        if limit == 1:
+            return dict(zip(self.answers, distances, strict=True))
         return {v: -(-d // limit) for v, d in zip(self.answers, distances, strict=True)}
 
     def describe(self) -> dict[str, Any]:
@@ -301,20 +304,15 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
             f"counts must map each of {_listed(names)} to a whole number, "
             f"got {type(counts).__name__}"
         )
-    known = set(names)
-    for name in counts:
-        if name not in known:
-            raise InvalidQuestion(
-                f"counts must be of {_listed(names)}, got another one: leave it out"
-            )
-    found: dict[str, int] = {}
-    for name in names:
-        count = counts.get(name, 0)
-        if type(count) is int and count >= 0:  # spares a message that nobody reads
-            found[name] = count
-        else:
-            found[name] = _whole_count(count, name)
-    return found
+    if not counts.keys() <= set(names):
+        raise InvalidQuestion(f"counts must be of {_listed(names)}, got another one: leave it out")
+    if type(counts) is dict and list(counts) == names:
+        found: dict[str, Any] = dict(counts)
+    else:
+        found = {name: counts.get(name, 0) for name in names}
+    if set(map(type, found.values())) == {int} and min(found.values()) >= 0:
+        return found
+    return {name: _whole_count(count, name) for name, count in found.items()}
 
 
 def _whole_count(count: object, name: str) -> int:

@@ -12,13 +12,14 @@ from rainbowdp.questions.ends import End, GivenEnd, described
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.matching import MATCHING, checked_matching
 from rainbowdp.questions.relations import Neighbors, PersonRule
+from rainbowdp.questions.showing import Shown
 from rainbowdp.questions.threshold import Threshold
 
 MOST = 10**9
 
 
 @dataclass(frozen=True, init=False)
-class Count:
+class Count(Shown):
     """How many matching records are there?
 
     The answer is a whole number from 0 to ``at_most``, with noise. Where a person has one record,

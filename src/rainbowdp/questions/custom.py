@@ -19,10 +19,11 @@ from rainbowdp.questions.ends import described, kind_of, less
 from rainbowdp.questions.functions import check_applied, checked_function
 from rainbowdp.questions.groups import Between, Equals, ValueGroup
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
+from rainbowdp.questions.showing import Shown
 
 
 @dataclass(frozen=True, init=False)
-class Custom:
+class Custom(Shown):
     """A question whose margins the user computes.
 
     ``function`` takes a dataset and returns a whole number for each answer: 0 at exactly one, the

@@ -15,6 +15,7 @@ from rainbowdp.questions.posed import Posed
 from rainbowdp.questions.quantile import Quantile
 from rainbowdp.questions.quantiles import Quantiles
 from rainbowdp.questions.relations import Neighbors, PersonRule
+from rainbowdp.questions.showing import Shown
 from rainbowdp.questions.weights import Weight
 
 
@@ -26,7 +27,7 @@ class Way(NamedTuple):
 
 
 @dataclass(frozen=True, init=False)
-class Grouped:
+class Grouped(Shown):
     """One question, asked in each of the listed groups of records at one price for all.
 
     A record is in one group at most, so what one record can change is little, however many groups

@@ -11,10 +11,11 @@ from rainbowdp.questions.base import checked_column, checked_counts, checked_whe
 from rainbowdp.questions.functions import ROUNDED, checked_function
 from rainbowdp.questions.groups import Group, OtherValue
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
+from rainbowdp.questions.showing import Shown
 
 
 @dataclass(frozen=True, init=False)
-class Keys:
+class Keys(Shown):
     """Which keys are there: names of products, towns or diagnoses that nobody listed beforehand.
 
     A key that one person alone brought must not be named, so each is named with a chance that

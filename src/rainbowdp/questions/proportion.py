@@ -15,6 +15,7 @@ from rainbowdp.questions.ends import End, GivenEnd, described
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.matching import MATCHING, checked_matching
 from rainbowdp.questions.relations import Neighbors, PersonRule
+from rainbowdp.questions.showing import Shown
 from rainbowdp.questions.threshold import Threshold
 
 SIGNIFICANT, NOT_SIGNIFICANT = "significant", "not significant"
@@ -24,7 +25,7 @@ _OWN = ("above", "alpha", "records")
 
 
 @dataclass(frozen=True, init=False)
-class ProportionTest:
+class ProportionTest(Shown):
     """Do records match more often than p, beyond chance?
 
     The records are taken as draws from a population, and the null hypothesis is that at most a

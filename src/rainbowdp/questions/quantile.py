@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -163,44 +164,45 @@ def margins_of_a_quantile(q: Fraction, counts: Sequence[int], neighbors: Neighbo
     total = sum(counts)
     if total == 0:
         return [min(j, 1) for j in range(len(counts))]
-    rank = -(-q.numerator * total // q.denominator)
+    p, d = q.numerator, q.denominator
+    rank = -(-p * total // d)
+    ends = list(accumulate(counts))
+    if neighbors == Neighbors.SUBSTITUTED:  # as many as the rank is away from the bin
+        true = bisect_left(ends, rank)
+        below, above = ends[:true], ends[true:-1]
+        return [*(rank - end for end in below), 0, *(start - rank + 1 for start in above)]
     distances = []
-    for own, upto in zip(counts, accumulate(counts), strict=True):
+    for own, upto in zip(counts, ends, strict=True):
         left, right = upto - own, total - upto
         if left < rank <= upto:
             distances.append(0)
-        elif neighbors == Neighbors.SUBSTITUTED:
-            distances.append(max(rank - upto, left - rank + 1))
         elif upto < rank:
-            distances.append(_from_below(q, left, own, right))
+            distances.append(_from_below(p, d, left, own, right))
         else:
-            distances.append(_from_above(q, left, own, right))
-    if neighbors == Neighbors.ADDED_OR_REMOVED:  # an empty table answers with the first bin
-        distances[0] = min(distances[0], total)
+            distances.append(_from_above(p, d, left, own, right))
+    distances[0] = min(distances[0], total)  # an empty table answers with the first bin
     return distances
 
 
-def _from_below(q: Fraction, left: int, own: int, right: int) -> int:
-    """The least a + b: a records added to a bin below the rank, b removed from its right.
+def _from_below(p: int, d: int, left: int, own: int, right: int) -> int:
+    """The least a + b: a records added to a bin below the rank, b removed from its right; q = p/d.
 
     They must close the gap q·R − (1−q)(L+M) > 0, to which an added record gives 1−q and a removed
     one q; the weaker kind is never needed, except for the one record that an empty bin must
     get. The last step overshoots by less than 1 ≤ M + a, which is what
     (1−q)L < q(M+a+R−b) asks for. Removing the whole right side always closes the gap.
     """
-    p, d = q.numerator, q.denominator
     first = 0 if own else 1
     gap = p * right - (d - p) * (left + own + first)
     return first + -(-max(0, gap) // max(p, d - p))
 
 
-def _from_above(q: Fraction, left: int, own: int, right: int) -> int:
-    """The least a + b: a records added to a bin above the rank, b removed from its left.
+def _from_above(p: int, d: int, left: int, own: int, right: int) -> int:
+    """The least a + b: a records added to a bin above the rank, b removed from its left; q = p/d.
 
     They must turn the gap (1−q)L − q(M+R) ≥ 0 negative, to which an added record gives q and a
     removed one 1−q; otherwise as ``_from_below``.
     """
-    p, d = q.numerator, q.denominator
     first = 0 if own else 1
     gap = (d - p) * left - p * (own + first + right)
     return first + max(0, gap // max(p, d - p) + 1)

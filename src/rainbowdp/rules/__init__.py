@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.exact.rule import Family
+from rainbowdp.rules.crowd_table.build import CrowdTableFamily
 from rainbowdp.rules.exponential.build import ExponentialFamily
 from rainbowdp.rules.homogeneous.build import HomogeneousFamily
 from rainbowdp.rules.margin_flip.build import MarginFlipFamily
@@ -21,6 +22,7 @@ FAMILIES: tuple[Family, ...] = (
     HomogeneousFamily(),
     ProximityFamily(),
     MarginTableFamily(),
+    CrowdTableFamily(),
     OrderedBinsFamily(),
     PermuteAndFlipFamily(),
     MarginFlipFamily(),

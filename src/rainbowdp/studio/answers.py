@@ -85,7 +85,7 @@ def maker(world: World, settings: Settings) -> Maker:
             return lambda graph, promise: _answered(world, by_kind(question, promise, name))
         grown = ON_GRAPHS[name]
         return lambda graph, promise: grown(graph, promise, settings.boundary)
-    if name in ON_GRAPHS:
+    if name in ON_GRAPHS and (question is None or name == "proximity"):
         return ON_GRAPHS[name]
     if name == "printed":
         return lambda graph, promise: printed_operator(graph, promise).mechanism

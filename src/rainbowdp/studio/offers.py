@@ -45,7 +45,12 @@ class Offer:
         }
 
 
-CALLS = {"homogeneous": "rb.optimal", "proximity": "rb.proximity"}
+CALLS = {
+    "homogeneous": "rb.optimal",
+    "proximity": "rb.proximity",
+    "margin-flip": "rb.by_kind",
+    "exponential": "rb.by_kind",
+}
 OFFERS = (
     *(
         Offer(

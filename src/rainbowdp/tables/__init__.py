@@ -35,7 +35,8 @@ Nothing else than counts leaves the engine that counts. The rules, the same for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,13 @@ from rainbowdp.questions import Grouped, Keys, Question
 from rainbowdp.questions.base import Counted, checked_counts
 from rainbowdp.tables.databases import SQLTable, in_database
 from rainbowdp.tables.duck import in_arrow, in_relation
-from rainbowdp.tables.files import ParquetFile, in_files, must_exist
+from rainbowdp.tables.files import (
+    ParquetFile,
+    ReadTable,
+    files_read_once,
+    in_files,
+    must_exist,
+)
 from rainbowdp.tables.frames import as_arrow, count_frame, look_at_frame
 from rainbowdp.tables.funnel import shielded
 from rainbowdp.tables.looking import Look, looked
@@ -64,6 +71,7 @@ __all__ = [
     "count_names",
     "look",
     "must_exist",
+    "read_once",
 ]
 
 
@@ -86,6 +94,8 @@ def count(
     {'red': 0, 'green': 7}
     """
     names = _names(question)
+    if _is_plain(table):
+        return checked_counts(table, names)
     if isinstance(table, Mapping):
         return shielded(lambda: checked_counts(table, names), table, question.column)
     return counts_by_name(question, _cells(table, question, progress, key))
@@ -147,6 +157,38 @@ def count_names(
         return in_arrow(as_arrow(table, question), question, work)
 
     return _done(table, question, work, in_frame, progress)
+
+
+@contextmanager
+def read_once(
+    table: Any,
+    questions: Sequence[Any],
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[Any]:
+    """The table for several questions: of files, what all of them need, read in one scan.
+
+    A frame is in memory and a database counts itself, so these are what they were.
+
+    >>> with read_once({"red": 1}, []) as table:
+    ...     table
+    {'red': 1}
+    """
+    if not isinstance(table, str | Path | TextFile | ParquetFile):
+        yield table
+        return
+    held = files_read_once(table, questions, progress)
+    read = shielded(held.__enter__, table, None)
+    try:
+        yield read
+    finally:
+        held.__exit__(None, None, None)
+
+
+def _is_plain(table: Any) -> bool:
+    """Whether it is names and whole numbers of Python, which run no code of their own."""
+    if type(table) is not dict:
+        return False
+    return set(map(type, table)) <= {str} and set(map(type, table.values())) <= {int}
 
 
 def _names(question: Counted) -> list[str]:
@@ -226,6 +268,8 @@ def _done(
     """The work done by whoever can read the table; a failure shows nothing of what it holds."""
 
     def done() -> Found:
+        if isinstance(table, ReadTable):
+            return table.done(question, work)
         if isinstance(table, str | Path | TextFile | ParquetFile):
             return in_files(table, question, work, progress)
         if isinstance(table, SQLTable):

@@ -37,8 +37,22 @@ def condition(question: Counted) -> Condition | None:
     return condition_of(question.where)
 
 
-def wanted(question: Counted) -> list[str]:
+@dataclass(frozen=True)
+class Several:
+    """Questions whose columns are read together."""
+
+    questions: tuple[Counted, ...]
+
+    @property
+    def column(self) -> str | None:
+        """The first column that is asked about."""
+        return self.questions[0].column
+
+
+def wanted(question: Counted | Several) -> list[str]:
     """The columns that a question needs, each once; none without a column to count."""
+    if isinstance(question, Several):
+        return list(dict.fromkeys(name for each in question.questions for name in wanted(each)))
     filtered = condition(question)
     looked_at = () if filtered is None else columns(filtered)
     by, weight = question.by, question.weight

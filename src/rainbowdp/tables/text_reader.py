@@ -15,7 +15,7 @@ from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions.base import Counted
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.arrow_stream import batches_of
-from rainbowdp.tables.asked import wanted
+from rainbowdp.tables.asked import Several, wanted
 from rainbowdp.tables.lines import (
     CHUNK,
     COMPILED_FROM,
@@ -54,7 +54,7 @@ class TextReader:
     """
 
     def __init__(
-        self, source: TextFile, files: Sequence[Path], question: Counted, sizes: Sizes
+        self, source: TextFile, files: Sequence[Path], question: Counted | Several, sizes: Sizes
     ) -> None:
         self._source, self._files, self._sizes = source, files, sizes
         self._read, self._whole = 0, max(1, sum(file.stat().st_size for file in files))
@@ -154,7 +154,7 @@ def _field(record: Sequence[str], place: int) -> bytes | None:
         return None
 
 
-def _wanted(question: Counted) -> list[str]:
+def _wanted(question: Counted | Several) -> list[str]:
     """The columns that a question needs, each once; SQL does not tell capitals apart."""
     needed = wanted(question)
     folded = [name.casefold() for name in needed]

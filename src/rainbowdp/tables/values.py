@@ -34,7 +34,7 @@ from rainbowdp.questions import Between, Equals
 from rainbowdp.questions.base import Counted
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import FUNCTIONS
-from rainbowdp.tables.asked import Asked, cells, rules, wanted
+from rainbowdp.tables.asked import Asked, Several, cells, rules, wanted
 from rainbowdp.tables.held import DATES, TEXT, Held, Range, Whole
 
 _SHOWN = 6  # answers in a message
@@ -42,7 +42,9 @@ _SHOWN = 6  # answers in a message
 Matches: TypeAlias = dict[Any, int] | list[Range]  # the group of each listed value, or the ranges
 
 
-def check_columns(question: Counted, names: Sequence[str], *, public: bool = True) -> None:
+def check_columns(
+    question: Counted | Several, names: Sequence[str], *, public: bool = True
+) -> None:
     """Raise unless a table has the question's columns, once each; others may have any names.
 
     Names that are not ``public`` are not shown: a file without a header begins with a record.

@@ -258,11 +258,10 @@ def test_with_delta_far_answers_are_not_given_at_all() -> None:
 def test_a_wrong_mechanism_is_refused(maker: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = plurality(3, 8)
 
-    def twice(self: Any, values: np.ndarray) -> np.ndarray:
-        fallen: np.ndarray = np.ceil(values / self.bound.ratio**2)  # too fast: leaks
-        return fallen
+    def twice(self: Any) -> tuple[float, float]:
+        return 0.0, self.bound.ratio**-2  # too fast: leaks
 
-    monkeypatch.setattr(module._World, "shrink", twice)
+    monkeypatch.setattr(module._World, "_step", property(twice))
     with pytest.raises(rb.InvalidGuarantee, match=r"too often at \(.*\) beside \(.*\), by 0\.\d+"):
         maker(graph, rb.DP(1))
 

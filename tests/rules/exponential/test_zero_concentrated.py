@@ -21,7 +21,7 @@ import rainbowdp as rb
 import reference
 from kinds import exponential, margin_flip, permute_and_flip
 from rainbowdp.aliases import Weights
-from rainbowdp.answering.measure import wrong
+from rainbowdp.answering.measure import measure
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.rules import FAMILIES, family
 from rainbowdp.rules.exponential.proof import range_within
@@ -219,10 +219,10 @@ def test_a_rho_too_small_for_a_ratio_is_refused() -> None:
 def test_a_larger_rho_is_never_worse_and_rho_is_better_than_its_mu() -> None:
     kind, question = family("exponential"), rb.Winner([str(number) for number in range(7)])
     errors = [
-        wrong(kind, question, rb.ZeroConcentrated(rho)) for rho in ("0.01", "0.02", "0.1", "0.5")
+        measure(kind, question, rb.ZeroConcentrated(rho)) for rho in ("0.01", "0.02", "0.1", "0.5")
     ]
     assert errors == sorted(errors, reverse=True)
-    assert errors[-1] < wrong(kind, question, rb.GaussianDP(1))
+    assert errors[-1] < measure(kind, question, rb.GaussianDP(1))
 
 
 def delta_of(rho: float, epsilon: float) -> float:

@@ -12,11 +12,15 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.graphs.engines import plain
+from rainbowdp.graphs.engines import plain, sweep
 
 Integers: TypeAlias = NDArray[Any]  # whole numbers of any width
+Floats: TypeAlias = NDArray[np.float64]
 
 LARGE = 1 << 20  # datasets and edges from which loading a compiler pays
+MUCH = (
+    8 * LARGE
+)  # datasets and edges, times answers, from which it pays for a search of each answer
 
 
 class Engine(Protocol):
@@ -60,13 +64,52 @@ class Engine(Protocol):
         """The classes of nodes that agree in class and value, and the first node of each class."""
 
 
-def engine(size: int) -> Engine:
-    """The engine for a graph whose datasets and edges add up to ``size``."""
-    return (_compiled() or plain) if size >= LARGE else plain
+class Carrier(Protocol):
+    """What carries values outward from the datasets where an answer is true."""
+
+    def carried(
+        self,
+        offsets: Integers,
+        targets: Integers,
+        truth: Integers,
+        answer: int,
+        sources: Integers,
+        values: Floats,
+        step: tuple[float, float],
+        least: float = 0.0,
+    ) -> Floats:
+        """What each node gets of ``values`` from ``sources``, where ``truth`` is ``answer``.
+
+        A step takes x to ⌈(x − each)·factor⌉, with ``step`` the two. Nothing enters a node whose
+        truth is the answer, and what has become ``least`` or less need not be carried on.
+        """
+
+    def carried_sum(
+        self,
+        offsets: Integers,
+        targets: Integers,
+        truth: Integers,
+        sources: Integers,
+        values: Floats,
+        step: tuple[float, float],
+        least: float = 0.0,
+    ) -> Floats:
+        """``carried`` summed over the answers that are true at ``sources``."""
+
+
+def engine(size: int, searches: int = 1) -> Engine:
+    """The engine for a graph whose datasets and edges add up to ``size``, for so many searches."""
+    large = size >= LARGE or size * searches >= MUCH
+    return (_compiled() or plain) if large else plain
+
+
+def carrier(size: int) -> Carrier:
+    """What carries values where datasets and edges, times answers, add up to ``size``."""
+    return (_compiled() or sweep) if size >= MUCH else sweep
 
 
 @cache
-def _compiled() -> Engine | None:
+def _compiled() -> Any:
     try:
         from rainbowdp.graphs.engines import compiled
     except ImportError:  # no Numba for this Python or this machine: slower, and right

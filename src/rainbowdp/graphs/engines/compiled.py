@@ -24,7 +24,9 @@ from rainbowdp.graphs.engines import kernels
 from rainbowdp.graphs.engines.narrow import index_type, margin_type, unsigned
 
 Integers: TypeAlias = NDArray[Any]
+Floats: TypeAlias = NDArray[np.float64]
 Pieces: TypeAlias = Sequence[tuple[int, int]]
+Step: TypeAlias = tuple[float, float]
 
 _typeof: Any = numba.typeof
 UNSEEN = np.uint32(0xFFFFFFFF)  # −1 as signed
@@ -128,6 +130,69 @@ def margins(
         for _ in track(work(fill, range(answers)), answers, "margins"):
             pass
     return found
+
+
+def carried(
+    offsets: Integers,
+    targets: Integers,
+    truth: Integers,
+    answer: int,
+    sources: Integers,
+    values: Floats,
+    step: Step,
+    least: float = 0.0,
+) -> Floats:
+    """What each node gets of ``values`` that are carried outward, as in ``sweep``."""
+    found = np.zeros(len(truth))
+    queue = np.empty(len(truth), dtype=targets.dtype)
+    _carry(offsets, targets, truth, answer, sources, values, step, least, found, queue)
+    return found
+
+
+def carried_sum(
+    offsets: Integers,
+    targets: Integers,
+    truth: Integers,
+    sources: Integers,
+    values: Floats,
+    step: Step,
+    least: float = 0.0,
+) -> Floats:
+    """``carried`` summed over all answers; nodes out of reach cost nothing."""
+    found, total = np.zeros(len(truth)), np.zeros(len(truth))
+    queue = np.empty(len(truth), dtype=targets.dtype)
+    at = truth[sources]
+    order = np.lexsort((-values, at))
+    sources, values, at = sources[order], values[order], at[order]
+    answers, starts = np.unique(at, return_index=True)
+    for answer, start, stop in zip(answers, starts, [*starts[1:], len(at)], strict=True):
+        piece = sources[start:stop], values[start:stop]
+        reached = _carry(
+            offsets, targets, truth, int(answer), *piece, step, least, found, queue, ordered=True
+        )
+        _run(kernels.collect, found, queue, reached, total)
+    return total
+
+
+def _carry(
+    offsets: Integers,
+    targets: Integers,
+    truth: Integers,
+    answer: int,
+    sources: Integers,
+    values: Floats,
+    step: Step,
+    least: float,
+    found: Floats,
+    queue: Integers,
+    ordered: bool = False,
+) -> int:
+    if not ordered:
+        order = np.argsort(-values, kind="stable")
+        sources, values = sources[order], values[order]
+    own = truth.dtype.type(answer)
+    given = (offsets, targets, truth, own, sources, values, *step, float(least))
+    return int(_run(kernels.carry, *given, found, queue))
 
 
 def extents(

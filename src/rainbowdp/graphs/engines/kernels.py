@@ -94,6 +94,62 @@ def tidy(offsets: Any, targets: Any) -> int:
     return kept  # type: ignore[return-value]  # unsigned, an int to Python's callers
 
 
+# --- values carried outward -------------------------------------------------------------------
+
+
+@kernel
+def carry(
+    offsets: Any,
+    targets: Any,
+    truth: Any,
+    answer: Any,
+    sources: Any,
+    values: Any,
+    each: float,
+    factor: float,
+    least: float,
+    found: Any,
+    queue: Any,
+) -> int:
+    """Carry ``values``, sorted from above, outward from ``sources``; how many nodes are reached.
+
+    A step takes x to ⌈(x − each)·factor⌉. All edges shrink alike, so what arrives is sorted too,
+    and two sorted queues are merged: whatever reaches a node first is the largest. ``found`` must
+    be 0 everywhere; the nodes reached are listed in ``queue``.
+    """
+    filled, front, sent, count = U(0), U(0), U(0), U(len(sources))
+    while front < filled or sent < count:
+        if front < filled and (sent == count or found[queue[front]] >= values[sent]):
+            node = U(queue[front])
+            value = found[node]
+            front += ONE
+        else:
+            node = U(sources[sent])
+            value = values[sent]
+            sent += ONE
+        if value <= least:
+            break
+        passed = np.ceil((value - each) * factor)
+        if passed <= 0.0:
+            break
+        for edge in range(U(offsets[node]), U(offsets[node + ONE])):
+            other = U(targets[edge])
+            if truth[other] != answer and found[other] == 0.0:
+                found[other] = passed
+                queue[filled] = other
+                filled += ONE
+    return filled  # type: ignore[return-value]  # unsigned, an int to Python's callers
+
+
+@kernel
+def collect(found: Any, queue: Any, filled: int, total: Any) -> None:
+    """Add what was found to ``total``, and leave ``found`` at 0."""
+    for place in range(U(filled)):
+        node = U(queue[place])
+        total[node] += found[node]
+        found[node] = 0.0
+
+
 # --- boundary and depth -----------------------------------------------------------------------
 
 

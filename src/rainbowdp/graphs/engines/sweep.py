@@ -12,7 +12,7 @@ the level that reaches it first, and every edge is visited once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,3 +62,42 @@ def spread(
         reached[front] = True
         carried = found[front]
     return found
+
+
+def carried(
+    offsets: Integers,
+    targets: Integers,
+    truth: NDArray[Any],
+    answer: int,
+    sources: Integers,
+    values: Floats,
+    step: tuple[float, float],
+    least: float = 0.0,
+) -> Floats:
+    """``spread`` from where an answer is true, with the step x ↦ ⌈(x − each)·factor⌉."""
+    each, factor = step
+
+    def shrink(held: Floats) -> Floats:
+        return np.maximum(np.ceil((held - each) * factor), 0.0)
+
+    return spread(offsets, targets, truth == answer, sources, values, shrink, least)
+
+
+def carried_sum(
+    offsets: Integers,
+    targets: Integers,
+    truth: NDArray[Any],
+    sources: Integers,
+    values: Floats,
+    step: tuple[float, float],
+    least: float = 0.0,
+) -> Floats:
+    """``carried`` summed over the answers that are true at ``sources``."""
+    total = np.zeros(len(truth))
+    at = truth[sources]
+    for answer in np.unique(at):
+        mine = at == answer
+        total += carried(
+            offsets, targets, truth, int(answer), sources[mine], values[mine], step, least
+        )
+    return total

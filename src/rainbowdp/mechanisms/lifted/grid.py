@@ -27,7 +27,6 @@ from rainbowdp.guarantees.dp import DP
 TOTAL = 1 << 52  # every integer up to this is a float
 _HALF = 26
 _LONG = 36  # bits of M
-_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -83,13 +82,16 @@ def worst_edge(weights: Integers, edges: Integers, bound: Bound) -> Worst:
         raise InvalidMechanism(
             f"every row of weights must be integers from 0 that sum to {TOTAL}, but one is not"
         )
-    raised = bound.times(weights)
+    first, second = np.ascontiguousarray(edges.T)
+    excess = np.full((2, len(edges)), -bound.units, dtype=np.int64)
+    for column in weights.T:  # one answer at a time: memory for edges, not for rows
+        held = np.ascontiguousarray(column)
+        raised = bound.times(held)
+        excess[0] += np.maximum(held[first] - raised[second], 0)
+        excess[1] += np.maximum(held[second] - raised[first], 0)
     worst = Worst(-bound.units, 0, 0)
-    for start in range(0, len(edges), _BLOCK):
-        block = edges[start : start + _BLOCK]
-        for more, less in (block.T, block[:, ::-1].T):
-            excess = np.maximum(weights[more] - raised[less], 0).sum(axis=1) - bound.units
-            place = int(excess.argmax())
-            if excess[place] > worst.excess:
-                worst = Worst(int(excess[place]), int(more[place]), int(less[place]))
+    for over, more, less in zip(excess, (first, second), (second, first), strict=True):
+        place = int(over.argmax()) if len(over) else 0
+        if len(over) and over[place] > worst.excess:
+            worst = Worst(int(over[place]), int(more[place]), int(less[place]))
     return worst

@@ -42,8 +42,8 @@ from rainbowdp.errors import (
 )
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rows import ExactRow
-from rainbowdp.graphs.engines import plain
-from rainbowdp.graphs.engines.sweep import spread
+from rainbowdp.graphs.engines import Carrier, carrier, plain
+from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -57,7 +57,8 @@ MOST_CELLS = 1 << 27  # datasets times answers: 1 GiB for each copy of the table
 _REACH = TOTAL * 2.0**-44  # smaller weights are not followed while s is looked for
 _LEAST = 1e-3  # no s below this while the fixed point is looked for
 _DAMPING = 0.5
-_RELIEFS = 300  # places where a fixed point that is too certain is mended one by one
+RELIEFS = 300  # places where a fixed point that is too certain is mended one by one
+_BLOCK = 1 << 14  # rows that are compared at a time
 _MEMORY = 6  # earlier rounds that the next guess is made from
 
 
@@ -81,6 +82,8 @@ class Lifted(Mechanism):
         How far its s is from 1 − Σ R_v.
     relieved
         How many datasets had to be made less certain before every edge was private.
+    name
+        What it is called.
 
     Raises
     ------
@@ -98,6 +101,7 @@ class Lifted(Mechanism):
         rounds: int = 0,
         change: float = 0.0,
         relieved: int = 0,
+        name: str = "lifted",
     ) -> None:
         worst = worst_edge(weights, graph.edge_positions(), Bound.of(guarantee))
         if worst.excess > 0:
@@ -107,11 +111,36 @@ class Lifted(Mechanism):
             )
         self.weights, index = _distinct(weights)
         self.weights.flags.writeable = False
-        super().__init__(graph, self.weights / TOTAL, index, guarantee, name="lifted")
+        self._begin(graph, guarantee, name)
+        self._index = index.astype(number_type(len(self.weights) - 1))
         edges = graph.edge_count
         statement = f"{edges} edges between rows with total weight {TOTAL}"
         self._proof = Check.proved(guarantee, edges, statement)
         self.rounds, self.change, self.relieved = rounds, change, relieved
+
+    @cached_property
+    def table(self) -> Floats:
+        """The distinct rows as floats, which hold them exactly."""
+        found: Floats = self.weights / TOTAL
+        found.flags.writeable = False
+        return found
+
+    def rows_at(self, positions: NDArray[Any]) -> Floats:
+        """The rows of the datasets at ``positions``, answers in the order of ``graph.answers``.
+
+        Parameters
+        ----------
+        positions
+            Indices in ``graph.datasets``.
+
+        Returns
+        -------
+        array
+            A row for each position.
+
+        """
+        rows: Floats = self.weights[self.index[positions]] / TOTAL
+        return rows
 
     @property
     def proof(self) -> Check:
@@ -203,6 +232,7 @@ def fixed_point(
     *,
     rounds: int = 200,
     tolerance: float = 1e-9,
+    reliefs: int = RELIEFS,
     progress: Progress | None = None,
 ) -> Lifted:
     """The lifted mechanism whose s agrees with its own rows: s = 1 − Σ R_v on the border.
@@ -210,7 +240,7 @@ def fixed_point(
     Rounds s ← s + ½(1 − Σ R_v − s), accelerated by Anderson mixing; then the best s found is lifted
     to cover its border. That a fixed point is private is proved only where the losers have at most
     E/(1+E) everywhere. Elsewhere every edge is checked: where the true answer is too likely beside
-    a neighbor, some of its probability goes to losers nearby (at most 300 times), and what still
+    a neighbor, some of its probability goes to losers nearby (``reliefs`` times), and what still
     fails is refused. The result is deterministic. Cost: a round is one search for each answer.
 
     Parameters
@@ -225,6 +255,8 @@ def fixed_point(
         The most rounds.
     tolerance
         Stop when no s would change by more than this.
+    reliefs
+        At how many places at most some certainty is given up; each takes a look at every edge.
     progress
         Called with a line for each round.
 
@@ -251,12 +283,20 @@ def fixed_point(
     values, spent, change = world.settled(world.start(start), rounds, tolerance, progress)
     weights = whole = world.weights(values)
     worst = world.worst(weights)
-    if worst.excess > 0:
-        weights = world.relieved(whole)
+    if worst.excess > 0 and reliefs:
+        weights = world.relieved(whole, reliefs)
         worst = world.worst(weights)
     world.must_hold(weights, worst)
     changed = int((weights != whole).any(axis=1).sum())
-    return Lifted(graph, weights, world.guarantee, rounds=spent, change=change, relieved=changed)
+    return Lifted(
+        graph,
+        weights,
+        world.guarantee,
+        rounds=spent,
+        change=change,
+        relieved=changed,
+        name="fixed-point",
+    )
 
 
 @dataclass(frozen=True)
@@ -292,27 +332,24 @@ class _World:
 
     @cached_property
     def _step(self) -> tuple[float, float]:
-        """δ′ in units, and 1/E from above."""
+        """δ′ in units, and 1/E from above: a step leaves (x − δ′)/E of a weight, rounded up."""
         each = self.bound.units // max(1, int(self.living.sum(axis=1).max()) - 1)
         return float(each), min(1.0, (1 + 2.0**-50) / self.bound.ratio)
 
-    def shrink(self, values: Floats) -> Floats:
-        """What a step leaves of a weight: (x − δ′)/E, rounded up."""
-        each, factor = self._step
-        return np.maximum(np.ceil((values - each) * factor), 0.0)
+    @cached_property
+    def _carrier(self) -> Carrier:
+        return carrier((len(self.graph) + self.graph.edge_count) * len(self.graph.answers))
 
     def column(self, answer: int, values: Floats, least: float = 0.0) -> Floats:
         """R_v for one answer, 0 where it is true itself."""
-        own, mine = self.truth == answer, self.truth[self.border] == answer
-        ways = self.graph.compressed
-        return spread(*ways, own, self.border[mine], values[mine], self.shrink, least)
+        mine = self.truth[self.border] == answer
+        given = (*self.graph.compressed, self.truth, answer, self.border[mine], values[mine])
+        return self._carrier.carried(*given, self._step, least)
 
     def losing(self, values: Floats, least: float = 0.0) -> Floats:
         """Σ R_v on the border."""
-        total = np.zeros(len(self.border))
-        for answer in np.unique(self.truth[self.border]):
-            total += self.column(int(answer), values, least)[self.border]
-        return total
+        given = (*self.graph.compressed, self.truth, self.border, values)
+        return self._carrier.carried_sum(*given, self._step, least)[self.border]
 
     def start(self, start: Start | None) -> Floats:
         """The values of s on the border, checked, in units."""
@@ -405,7 +442,7 @@ class _World:
         """The worst of all edges."""
         return worst_edge(weights, self.graph.edge_positions(), self.bound)
 
-    def relieved(self, weights: Integers) -> Integers:
+    def relieved(self, weights: Integers, reliefs: int) -> Integers:
         """Rows with a little less certainty where the true answer is too likely beside a neighbor.
 
         The excess at d beside d′ goes to the loser v with the most room there, and from d outward
@@ -416,29 +453,28 @@ class _World:
         first, second = plain.sources(offsets), targets
         same = self.truth[first] == self.truth[second]
         first, second, weights = first[same], second[same], weights.copy()
-        true = self.truth[first]
         each = np.arange(len(weights))
-        for _ in range(_RELIEFS):
-            raised = self.bound.times(weights)
-            over = weights[first, true] - raised[second, true]
+        held = weights[each, self.truth]  # by the true answers, kept apart: all others only grow
+        for _ in range(reliefs):
+            over = held[first] - self.bound.times(held)[second]
             worst = int(over.argmax()) if len(over) else 0
             if not len(over) or over[worst] <= 0:
                 break
-            place, beside, answer = first[worst], second[worst], true[worst]
-            room = raised[beside] - weights[place]
-            room[answer] = 0
+            place, beside = first[worst], second[worst]
+            room = self.bound.times(weights[beside]) - weights[place]
+            room[self.truth[place]] = 0
             gainer = int(room.argmax())
             raise_to = weights[place, gainer] + min(room[gainer], over[worst])
-            closed = self.truth == gainer
-            closed[place] = True
             source = np.array([place]), np.array([float(raise_to)])
-            cone = spread(*ways, closed, *source, self.shrink).astype(np.int64)
+            cone = self._carrier.carried(*ways, self.truth, gainer, *source, self._step)
             cone[place] = raise_to
-            gain = np.where(self.truth == gainer, 0, np.maximum(cone - weights[:, gainer], 0))
-            if (gain > weights[each, self.truth]).any():
+            gain = np.maximum(cone.astype(np.int64) - weights[:, gainer], 0)
+            gain[self.truth == gainer] = 0
+            if (gain > held).any():
                 break
             weights[:, gainer] += gain
-            weights[each, self.truth] -= gain
+            held -= gain
+        weights[each, self.truth] = held
         return weights
 
     def must_hold(self, weights: Integers, worst: Worst) -> None:
@@ -466,8 +502,10 @@ def _distinct(rows: Integers) -> tuple[Integers, Integers]:
     """
     form = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1]) | 1
     _, first, index = np.unique(rows @ form, return_index=True, return_inverse=True)
-    if (rows[first][index] == rows).all():
-        return rows[first], index
+    found = rows[first]
+    blocks = (slice(at, at + _BLOCK) for at in range(0, len(rows), _BLOCK))
+    if all((found[index[block]] == rows[block]).all() for block in blocks):
+        return found, index
     found, index = np.unique(rows, axis=0, return_inverse=True)
     return found, index.reshape(-1)
 

@@ -39,6 +39,7 @@ from rainbowdp.mechanisms.unrestricted.envelope import (
     refuse_contradiction,
 )
 from rainbowdp.mechanisms.unrestricted.polytope import Polytope, merge_equal, private_table
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, worths_of
 from rainbowdp.numeric.linear_programs import Progress, Solver, terminal_progress
 from rainbowdp.rules.homogeneous.rule import Homogeneous
 
@@ -182,7 +183,8 @@ def program(
     graph: RainbowGraph,
     guarantee: TradeOffCurve,
     *,
-    utility: Utility | None = None,
+    utility: AnyUtility | None = None,
+    weights: AnyWeights | None = None,
     boundary: Any = None,
     lexicographic: bool = False,
     time_limit: float | None = None,
@@ -201,7 +203,11 @@ def program(
         What is promised. A ``GaussianDP`` is replaced by a polygon on its safe side, and the gap is
         to the best for that polygon.
     utility
-        The expected worth, summed over datasets; by default the chance of the first choice.
+        The expected worth, summed over datasets; by default the chance of the first choice. A
+        ``Utility``, a mapping {first choice: {answer: worth}}, or an array by first choice or
+        dataset, and answer.
+    weights
+        What each dataset counts; by default 1.
     boundary
         Fixed rows: a ``BoundaryCondition``, a row in preference order for every boundary dataset,
         or a mapping dataset → distribution. By default nothing is fixed.
@@ -232,14 +238,14 @@ def program(
     (True, 2.416667)
 
     """
-    if lexicographic and utility is not None:
+    if lexicographic and (utility is not None or weights is not None):
         raise RainbowError(
             "program maximizes either a utility or, with lexicographic=True, prefix by prefix; "
             "leave one out"
         )
     guarantee = curve_of(guarantee, "program")
     order = preferred_columns(graph)
-    worths = _prefix_worths(order) if lexicographic else [_worth(graph, utility, order)]
+    worths = _prefix_worths(order) if lexicographic else [_worth(graph, utility, weights, order)]
     fixed = fixed_rows(graph, boundary)
     if len(fixed):
         refuse_contradiction(graph, guarantee, fixed)
@@ -387,30 +393,25 @@ class _Run:
         return (table, 0.0) if better or found is None else found
 
 
-def _worth(graph: RainbowGraph, utility: Utility | None, order: Integers) -> Floats:
+def _worth(
+    graph: RainbowGraph, utility: AnyUtility | None, weights: AnyWeights | None, order: Integers
+) -> Floats:
     """The worth of each answer at each dataset, in the order of the graph's answers."""
-    q = len(graph.answers)
-    utility = utility if utility is not None else Utility(places=(1.0, *[0.0] * (q - 1)))
-    if utility.places is not None:
-        first = utility.worths(graph.datasets[0], graph.rainbow(graph.datasets[0]))
-        preferred = np.broadcast_to(np.array(first), (len(graph), q))
-    else:
-        preferred = np.array([utility.worths(d, graph.rainbow(d)) for d in graph.datasets])
     with np.errstate(over="ignore"):
-        steps = -np.diff(preferred, axis=1)
-        finite = np.isfinite(steps.sum()) and np.isfinite(np.abs(preferred).sum())
+        worth = worths_of(graph, utility, weights).dense()
+        steps = -np.diff(np.take_along_axis(worth, order, axis=1), axis=1)
+        finite = np.isfinite(steps.sum()) and np.isfinite(np.abs(worth).sum())
     if not finite:
         raise RainbowError(
-            f"worths must sum to a finite total, got one of {np.abs(preferred).max():.3g}"
+            f"worths must sum to a finite total, got one of {np.abs(worth).max():.3g}"
         )
     real = steps[steps > 0]
-    if real.size and real.max() / WIDEST > real.min():
+    given = isinstance(utility, Utility)
+    if given and real.size and real.max() / WIDEST > real.min():
         raise RainbowError(
             f"steps in worth must be within a factor of {WIDEST:.0e} of each other, "
             f"got {real.min():.3g} and {real.max():.3g}; use lexicographic=True to put one first"
         )
-    worth = np.empty((len(graph), q))
-    np.put_along_axis(worth, order, preferred, axis=1)
     return worth
 
 

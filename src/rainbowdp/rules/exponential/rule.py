@@ -22,7 +22,15 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.rule import Key, Outline, Rule, Short
-from rainbowdp.exact.scores import Scores, SetScores, VoteScores, of_one, restored_scores
+from rainbowdp.exact.scores import (
+    MarginScores,
+    Scores,
+    SetScores,
+    VoteScores,
+    of_one,
+    restored_scores,
+    signed_distances,
+)
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
@@ -98,7 +106,15 @@ class Exponential(Rule):
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
-        weights = self.falling.in_floats(self.scores.distances_at(counts, margins))
+        return self._rows(self.scores.distances_at(counts, margins))
+
+    def rows_of(self, margins: Floats) -> Floats:
+        """The rows of many margins at once, in floats; for scores by margins."""
+        assert isinstance(self.scores, MarginScores)
+        return self._rows(signed_distances(margins))
+
+    def _rows(self, distances: Floats) -> Floats:
+        weights = self.falling.in_floats(distances)
         rows: Floats = weights / weights.sum(axis=1, keepdims=True)
         return rows
 

@@ -18,15 +18,20 @@ from rainbowdp.exact.steps import (
     alike_ladder,
     in_answer_order,
     ladder,
+    reach_of,
     repaired,
     symmetric_pair,
 )
 from rainbowdp.guarantees.curve import TradeOffCurve
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.polygons import safe_curve
 from rainbowdp.numeric.quantity import exact_distribution
 from rainbowdp.questions import Quantile, Quantiles, Question
 from rainbowdp.rules.homogeneous.rule import Homogeneous, OneLadder
+
+_TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,10 @@ class HomogeneousFamily(Family):
         """It exists for every question and every trade-off curve."""
         if not isinstance(guarantee, TradeOffCurve):
             return f"homogeneous goes by a trade-off curve, and {guarantee} has none"
+        if len(question.answers) > 1 and _is_tiny(guarantee):
+            first, other = symmetric_pair(guarantee, len(question.answers))
+            if not other < first <= reach_of(guarantee, 1 << BITS)(other):
+                return f"homogeneous rows are whole parts of 2^{BITS}, too coarse for {guarantee}"
         return None
 
     def sketch(
@@ -125,3 +134,10 @@ class HomogeneousFamily(Family):
                 in_answer_order(row, orders[a], answers) for row in ladder(curve, start)
             )
         return Homogeneous(found, {}, touching), mixing
+
+
+def _is_tiny(guarantee: Guarantee) -> bool:
+    """Whether it allows less than what a few units of a row are."""
+    if isinstance(guarantee, DP):
+        return guarantee.epsilon + guarantee.delta < _TINY
+    return isinstance(guarantee, GaussianDP) and guarantee.mu < _TINY

@@ -26,7 +26,7 @@ from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
 from rainbowdp.exact.margins import ON_A_GRAPH
 from rainbowdp.exact.rule import Key, Outline, Rule
-from rainbowdp.exact.scores import MarginScores, of_one
+from rainbowdp.exact.scores import MarginScores, of_one, signed_distances
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
@@ -95,18 +95,23 @@ class MarginFlip(Rule):
         """Flip a coin for each rival, and draw among the heads and the true answer, all alike."""
         distances = _SCORES.distances(key, answers)
         true = distances.index(0)
-        rivals = [*range(true), *range(true + 1, len(distances))]
-        behind = [distances[place] - 1 for place in rivals]
+        rivals = [*answers[:true], *answers[true + 1 :]]
+        behind = [distance - 1 for distance in distances if distance]
 
         def draw() -> Answer:
-            heads = [true, *(rivals[number] for number in self.coins.heads(behind))]
-            return answers[heads[secrets.randbelow(len(heads))]]
+            heads = self.coins.heads(behind)
+            place = secrets.randbelow(len(heads) + 1)
+            return rivals[heads[place]] if place < len(heads) else answers[true]
 
         return draw
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
-        return self._rows(_SCORES.distances_at(counts, margins))
+        return self.rows_of(margins)
+
+    def rows_of(self, margins: Floats) -> Floats:
+        """The rows of many margins at once, in floats."""
+        return self._rows(signed_distances(margins))
 
     def _rows(self, distances: Floats) -> Floats:
         chances = self.coins.in_floats(np.maximum(distances - 1, 0.0))

@@ -46,10 +46,8 @@ def why_no_proximity(answers: int, guarantee: Guarantee) -> str | None:
     if answers < 2:
         return f"proximity needs at least 2 answers, got {answers}"
     if not proximity_holds(answers, guarantee):
-        return (
-            f"proximity over {answers} answers holds from epsilon = {math.log(answers - 1):.4f}, "
-            f"got {guarantee}; use the homogeneous mechanism or a larger epsilon"
-        )
+        from_where = f"from epsilon = {math.log(answers - 1):.4f}" if answers > 2 else "above 0"
+        return f"proximity over {answers} answers holds {from_where}, got {guarantee}"
     return None
 
 
@@ -57,8 +55,13 @@ def proximity_weights(answers: int, guarantee: Guarantee, total: int = 1 << BITS
     """The weights by margin in integers, or the reason there are none."""
     reason = why_no_proximity(answers, guarantee)
     if reason is not None:
-        raise InvalidGuarantee(reason)
+        raise InvalidGuarantee(f"{reason}; use the homogeneous mechanism or a larger epsilon")
     assert isinstance(guarantee, DP)
+    return proximity_steps(guarantee, answers, total)
+
+
+def proximity_steps(guarantee: DP, answers: int, total: int) -> Proximity:
+    """The weights by margin in integers, whether or not they are private for all margins."""
     ratio, slack = ratio_below(guarantee), guarantee.exact_delta * total
     each = slack / (answers - 1)
     steps = [_up((total - slack) / (1 + ratio))]

@@ -12,7 +12,9 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 
 
-def prove_margins(guarantee: Guarantee, answers: int, total: int, steps: Sequence[int]) -> Check:
+def prove_margins(
+    guarantee: Guarantee, answers: int, total: int, steps: Sequence[int], most: int | None = None
+) -> Check:
     """The weights by margin keep (ε,δ) for every margin function whatever.
 
     With E = e^ε, D = δ·total, q − 1 losers, weights g_1 ≥ g_2 ≥ … ≥ 0 and g_t for a margin t:
@@ -22,6 +24,12 @@ def prove_margins(guarantee: Guarantee, answers: int, total: int, steps: Sequenc
        where its complement are losers;
     3. total ≤ (1+E)·g_1 + D: the true answer across a border, where its margin is 1;
     4. g_1 ≤ E·(total − (q−1)·g_1): and back.
+
+    Where the losers never have more than ``most`` together, for δ = 0 only, instead of 2 and 4:
+
+    2. most·(E² − 1) ≤ total·(E² − E): with Y and Y' for what the losers have on both sides, Y' ≤
+       E·Y by 1, so that E·Y' − Y ≤ (E − 1/E)·Y' ≤ (E − 1)·total;
+    4. g_1 ≤ E·(total − most).
     """
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(f"weights by margin need an (ε,δ) guarantee, got {guarantee}")
@@ -36,13 +44,21 @@ def prove_margins(guarantee: Guarantee, answers: int, total: int, steps: Sequenc
         max(ratio * a - b, ratio * b - a, (ratio - 1) * a) for a, b in itertools.pairwise(chain)
     )
     first = steps[0]
+    if most is not None and (type(most) is not int or not 0 < most < total or slack):
+        raise InvalidMechanism("what others have at most must be below the total, and delta 0")
+    crowd = losers * first if most is None else most
+    rises = (
+        total * (1 - ratio) + losers * widest <= slack
+        if most is None
+        else most * (ratio * ratio - 1) <= total * (ratio * ratio - ratio)
+    )
     demands = {
         "a loser's weight falls too fast": all(
             a <= ratio * b + slack / losers for a, b in itertools.pairwise(chain)
         ),
-        "the true answer rises too fast": total * (1 - ratio) + losers * widest <= slack,
+        "the true answer rises too fast": rises,
         "a border is too steep": total <= (1 + ratio) * first + slack,
-        "the losers have too much": first <= ratio * (total - losers * first),
+        "the losers have too much": first <= ratio * (total - crowd),
     }
     for fault, holds in demands.items():
         if not holds:

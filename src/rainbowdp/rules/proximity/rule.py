@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Weights
+from rainbowdp.errors import InvalidMechanism, NoPlace
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.margins import (
     ON_A_GRAPH,
@@ -35,6 +36,9 @@ class Proximity(Rule):
     steps
         An answer that is t changes away from being true has weight ``steps[t − 1]``, the last one
         for all larger t; the true answer has the rest.
+    most
+        What all others together have at most, if the rule is for such margins alone; margins that
+        give them more have no row.
 
     """
 
@@ -42,21 +46,26 @@ class Proximity(Rule):
 
     total: int
     steps: tuple[int, ...]
+    most: int | None = None
 
     def must_fit(
         self, answers: tuple[Answer, ...], neighbors: str, question: Mapping[str, Any] | None
     ) -> None:
-        """Every question has margins, and every graph, so there is nothing to refuse."""
+        """Every question has margins, and every graph; only a graph can keep within ``most``."""
+        if self.most is not None and question is not None:
+            raise InvalidMechanism("weights that bound what others have are for graphs alone")
 
     def scope_on_a_graph(self) -> str:
         """The margins are the graph's."""
-        return ON_A_GRAPH
+        if self.most is None:
+            return ON_A_GRAPH
+        return f"{ON_A_GRAPH}, and margins that give the others more have no row here"
 
     def prove(
         self, guarantee: Guarantee, answers: tuple[Answer, ...], question: Mapping[str, Any] | None
     ) -> Check:
-        """Check the inequalities that are enough for any margins whatever."""
-        return prove_margins(guarantee, len(answers), self.total, self.steps)
+        """Check the inequalities that are enough for any margins whatever, or for those allowed."""
+        return prove_margins(guarantee, len(answers), self.total, self.steps, self.most)
 
     def key(self, question: Question, counted: Dataset) -> Key:
         """The margins."""
@@ -68,12 +77,18 @@ class Proximity(Rule):
         last = len(self.steps) - 1
         losers = [self.steps[min(margin - 1, last)] if margin else 0 for margin in margins]
         rest = self.total - sum(losers)
+        if self.most is not None and self.total - rest > self.most:
+            raise NoPlace(f"margins that give the others at most {self.most}", key)
         return tuple(
             weight if margin else rest for margin, weight in zip(margins, losers, strict=True)
         )
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
+        return self.rows_of(margins)
+
+    def rows_of(self, margins: Floats) -> Floats:
+        """The rows of many margins at once, in floats."""
         steps = np.array(self.steps, dtype=np.float64) / self.total
         index = np.clip(margins - 1, 0, len(steps) - 1).astype(np.int64)
         rows: Floats = np.where(margins > 0, steps[index], 0.0)
@@ -100,13 +115,14 @@ class Proximity(Rule):
         return max(self.steps[short:], default=self.steps[-1]) / self.total
 
     def describe(self) -> dict[str, Any]:
-        """The weights and their total."""
-        return {"total": self.total, "steps": list(self.steps)}
+        """The weights, their total, and what others have at most where that is bounded."""
+        bounded = {} if self.most is None else {"most": self.most}
+        return {"total": self.total, "steps": list(self.steps), **bounded}
 
     @classmethod
     def restore(cls, content: Mapping[str, Any]) -> Self:
         """The rule that ``describe`` described."""
-        return cls(content["total"], tuple(content["steps"]))
+        return cls(content["total"], tuple(content["steps"]), content.get("most"))
 
     def outline(self, answers: tuple[Answer, ...]) -> Outline:
         """A line for each answer, on which all rivals are equally near."""

@@ -1,0 +1,1 @@
+"""Rows of a vote by how many rivals are how near."""

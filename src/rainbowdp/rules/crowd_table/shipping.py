@@ -1,0 +1,33 @@
+"""Make ``tables.zip``, the tables that come with the package: some minutes of processor."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from rich.progress import track
+
+from rainbowdp.exact.keeping import ARCHIVE
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.questions.relations import Neighbors, Ties
+from rainbowdp.rules.crowd_table.build import SHELF, fetch_table, wanted
+from rainbowdp.rules.crowd_table.program import ANSWERS
+
+SHIPPED = ("0.1", "0.2", "0.5", "1", "2")
+KINDS = (
+    (Neighbors.SUBSTITUTED, Ties.FIRST_LISTED),
+    (Neighbors.SUBSTITUTED, Ties.ANY_LEADER),
+    (Neighbors.ADDED_OR_REMOVED, Ties.FIRST_LISTED),
+)
+
+
+def ship(place: Path) -> None:
+    """Write the archive at ``place``, of tables that are taken from the user's cache or made."""
+    shapes = list(itertools.product(ANSWERS, SHIPPED, KINDS))
+    for answers, epsilon, (neighbors, ties) in track(shapes, "Making tables"):
+        fetch_table(answers, DP(epsilon), neighbors, ties, take_shipped=False)
+    SHELF.ship((wanted(q, DP(e), neighbors, ties) for q, e, (neighbors, ties) in shapes), place)
+
+
+if __name__ == "__main__":
+    ship(Path(__file__).parent / ARCHIVE)

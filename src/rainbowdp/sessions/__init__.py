@@ -1,0 +1,1 @@
+"""Many questions, one budget: plans that are fixed beforehand, and sessions that go on."""

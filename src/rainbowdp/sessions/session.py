@@ -1,0 +1,600 @@
+"""``rb.Session``: the data, the unit and the ledger once, then questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rainbowdp.aliases import Dataset
+from rainbowdp.answering.ask import ask
+from rainbowdp.answering.askable import Askable
+from rainbowdp.answering.best import best
+from rainbowdp.answering.release import Release
+from rainbowdp.display import cards
+from rainbowdp.errors import InvalidGuarantee, LedgerError
+from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
+from rainbowdp.numeric.quantity import Number
+from rainbowdp.questions import Question
+from rainbowdp.questions.by import By
+from rainbowdp.questions.units import Unit, unit_of
+from rainbowdp.sessions.asking import Questions
+from rainbowdp.sessions.paying import left_of
+from rainbowdp.sessions.plan import Plan, PlanRelease
+from rainbowdp.sessions.planning import Wanted
+from rainbowdp.sessions.planning import plan as planned
+from rainbowdp.sessions.targets import Asked
+
+if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
+    from rainbowdp.ledger import Balance, Cost, Ledger
+
+Progress: TypeAlias = Callable[[float], None]
+_PROMISES = ("guarantee", "epsilon", "delta", "mu", "rho")
+_HOW = ("name", "records", "progress")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a question would do and cost; nothing was read or spent.
+
+    Attributes
+    ----------
+    mechanism
+        What would answer it.
+    cost : Cost or None
+        What it would cost the ledger.
+    answers_left : int or None
+        How many answers at this price are left; none without a ledger.
+
+    """
+
+    mechanism: Askable
+    cost: Cost | None
+    answers_left: int | None
+
+    def facts(self) -> dict[str, str]:
+        """What can be said of it, in words.
+
+        Returns
+        -------
+        dict of str to str
+            One fact a line.
+
+        """
+        asked = self.mechanism
+        whom = unit_of(asked.question).whom
+        said = {
+            "mechanism": ", ".join(filter(None, [asked.name, asked.claim])),
+            "guarantee": str(asked.guarantee),
+            "in words": asked.guarantee.in_words(whom),
+            "proves": asked.proves().in_words(),
+        }
+        if self.cost is not None:
+            many = "any number" if self.answers_left is None else f"{self.answers_left:,}"
+            said["price"] = f"{self.cost}; {many} left at this price"
+        return said
+
+    def __str__(self) -> str:
+        facts = self.facts()
+        width = max(map(len, facts))
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in facts.items())
+
+    def _repr_html_(self) -> str:
+        kind = self.mechanism.question.describe().get("kind", "question")
+        return cards.card(f"Question: {kind}", cards.facts(self.facts()))
+
+
+@dataclass(frozen=True, init=False)
+class Session:
+    """A table and the ledger that pays for its answers: data, unit and relation once.
+
+    ``session.winner([...], "vote", epsilon="0.1")`` asks at once; ``session.questions.winner(...)``
+    makes the same question without asking it, for ``plan``, ``price`` or ``explain``.
+
+    Parameters
+    ----------
+    table
+        A file, a frame, a database table or counts.
+    ledger
+        The ledger that pays: open, or where it is. ``None`` keeps no record, so that adding up is
+        up to you.
+    person
+        The column that says whose record it is; the ledger's, if left out.
+    rows_per_person
+        How many rows of one person count, unless a question says otherwise; the ledger's promise,
+        if left out.
+    person_rule
+        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+    neighbors
+        What one change is; the ledger's, if left out.
+    source
+        What to call the data in the ledger, if not by its path.
+    guarantee
+        What each answer keeps, unless a question says otherwise.
+
+    Raises
+    ------
+    LedgerError
+        If the ledger is for another unit or relation, or cannot be opened.
+    InvalidQuestion
+        If the unit is none.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from rainbowdp import DP
+    >>> votes = pl.DataFrame({"vote": ["red"] * 90 + ["green"] * 10})
+    >>> session = Session(votes, None, guarantee=DP(5))
+    >>> session.winner(["red", "green"], "vote").answer
+    'red'
+
+    """
+
+    table: Dataset
+    ledger: Ledger | None
+    questions: Questions
+    source: str | None
+    guarantee: Guarantee | None
+
+    def __init__(
+        self,
+        table: Dataset,
+        ledger: Ledger | str | PathLike[str] | None,
+        *,
+        person: str | None = None,
+        rows_per_person: int | None = None,
+        person_rule: str = "sample",
+        neighbors: str | None = None,
+        source: str | None = None,
+        guarantee: Guarantee | None = None,
+    ) -> None:
+        book = _opened(ledger)
+        if book is not None:
+            person = book.unit.person if person is None else person
+            neighbors = book.neighbors if neighbors is None else neighbors
+            if rows_per_person is None:
+                rows_per_person = book.unit.rows_per_person
+        limit = 1 if rows_per_person is None else rows_per_person
+        relation = "substituted" if neighbors is None else neighbors
+        if book is not None:
+            unit = Unit(person=person) if person is not None else Unit(rows_per_person=limit)
+            if (unit, relation) != (book.unit, book.neighbors):
+                raise LedgerError(
+                    f"This session is for {unit} {relation}, but {book.where} is for {book.unit} "
+                    f"{book.neighbors}. Leave out person, rows_per_person and neighbors, or take "
+                    "another ledger."
+                )
+        made = Questions(relation, person, limit, person_rule)
+        for name, value in (
+            ("table", table),
+            ("ledger", book),
+            ("questions", made),
+            ("source", source),
+            ("guarantee", guarantee),
+        ):
+            object.__setattr__(self, name, value)
+
+    def by(
+        self, column: str, groups: Iterable[str], *, public: bool = False, apply: str | None = None
+    ) -> Session:
+        """The same session, in which every question is asked in each group, at one price for all.
+
+        Parameters
+        ----------
+        column
+            The column that says which group a record belongs to.
+        groups
+            Its values to ask about.
+        public
+            Whether everybody knows which group each record is in, and that cannot change.
+        apply
+            A function of the column's values that says the group.
+
+        Returns
+        -------
+        Session
+            ``session.by("district", ["north", "south"]).winner(...)`` has an answer for each.
+
+        """
+        made = replace(self.questions, groups=By(column, groups, apply), public=public)
+        session = object.__new__(Session)
+        for name in ("table", "ledger", "source", "guarantee"):
+            object.__setattr__(session, name, getattr(self, name))
+        object.__setattr__(session, "questions", made)
+        return session
+
+    def ask(self, question: Asked | Askable, **options: Any) -> Release:
+        """Answer a question, or what a mechanism or plan asks, paid for by the ledger.
+
+        Parameters
+        ----------
+        question
+            A question, such as ``session.questions.winner(...)``, or its mechanism.
+        **options
+            A guarantee, as ``epsilon`` (with ``delta``), ``mu``, ``rho`` or ``guarantee``;
+            ``name``, ``records`` and ``progress`` as for ``rb.ask`` and ``rb.best``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry, both on disk.
+
+        Raises
+        ------
+        BudgetExceeded
+            If it costs more than is left.
+        InvalidGuarantee
+            If there is no guarantee.
+
+        """
+        promise, how, rest = _split(options)
+        if rest:
+            raise InvalidGuarantee(
+                f"ask takes {', '.join((*_PROMISES, *_HOW))}, got {', '.join(rest)}: leave it out"
+            )
+        records = how.pop("records", None)
+        mechanism = (
+            question
+            if isinstance(question, Askable)
+            else self._mechanism(question, promise, records)
+        )
+        return ask(mechanism, self.table, ledger=self.ledger, source=self.source, **how)
+
+    def _mechanism(
+        self, question: Asked, promise: dict[str, Any], records: int | None = None
+    ) -> Askable:
+        guarantee = _guarantee(promise, self.guarantee)
+        size = {} if records is None or not isinstance(question, Question) else {"records": records}
+        made: Askable = best(question, guarantee, **size)
+        return made
+
+    def _asked(self, make: Callable[..., Asked], *given: Any, **options: Any) -> Release:
+        promise, how, rest = _split(options)
+        return self.ask(make(*given, **rest), **promise, **how)
+
+    def winner(self, answers: Iterable[str], column: str, **options: Any) -> Release:
+        """Which of the listed answers has the most rows.
+
+        Parameters
+        ----------
+        answers, column, **options
+            As for ``rb.Winner``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.winner, answers, column, **options)
+
+    def mode(self, answers: Iterable[str], column: str, **options: Any) -> Release:
+        """Which listed value is the most frequent: the same as ``winner``.
+
+        Parameters
+        ----------
+        answers, column, **options
+            As for ``rb.Winner``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.mode, answers, column, **options)
+
+    def ranking(self, among: Iterable[str], column: str, **options: Any) -> Release:
+        """Which of the listed values have the most rows.
+
+        Parameters
+        ----------
+        among, column, **options
+            As for ``rb.Ranking``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.ranking, among, column, **options)
+
+    def share(self, at_least: Number, column: str, **options: Any) -> Release:
+        """Whether at least such a share of the rows match.
+
+        Parameters
+        ----------
+        at_least, column, **options
+            As for ``rb.Share``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.share, at_least, column, **options)
+
+    def threshold(self, at_least: Number, column: str, **options: Any) -> Release:
+        """Whether there are at least so many matching rows.
+
+        Parameters
+        ----------
+        at_least, column, **options
+            As for ``rb.Threshold``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.threshold, at_least, column, **options)
+
+    def quantile(self, q: Number, bins: Iterable[Any], column: str, **options: Any) -> Release:
+        """Which bin holds a quantile.
+
+        Parameters
+        ----------
+        q, bins, column, **options
+            As for ``rb.Quantile``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.quantile, q, bins, column, **options)
+
+    def quantiles(
+        self, qs: Iterable[Number], bins: Iterable[Any], column: str, **options: Any
+    ) -> Release:
+        """Which bins hold several quantiles.
+
+        Parameters
+        ----------
+        qs, bins, column, **options
+            As for ``rb.Quantiles``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.quantiles, qs, bins, column, **options)
+
+    def count(self, column: str, **options: Any) -> Release:
+        """How many rows match, with noise.
+
+        Parameters
+        ----------
+        column, **options
+            As for ``rb.Count``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.count, column, **options)
+
+    def proportion_test(
+        self, above: Number, column: str, *, records: int, **options: Any
+    ) -> Release:
+        """Whether rows match more often than a share, beyond chance.
+
+        Parameters
+        ----------
+        above, column, records, **options
+            As for ``rb.ProportionTest``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        make = partial(self.questions.proportion_test, records=records)
+        return self._asked(make, above, column, **options)
+
+    def keys(self, column: str, **options: Any) -> Release:
+        """Which values there are, when the list itself is private.
+
+        Parameters
+        ----------
+        column, **options
+            As for ``rb.Keys``, and a guarantee and a name as for ``ask``.
+
+        Returns
+        -------
+        Release
+            The answer and its entry.
+
+        """
+        return self._asked(self.questions.keys, column, **options)
+
+    def price(self, question: Asked, **promise: Any) -> Cost:
+        """What an answer would cost the ledger; nothing is read or spent.
+
+        Parameters
+        ----------
+        question
+            A question of this session.
+        **promise
+            A guarantee, as for ``ask``.
+
+        Returns
+        -------
+        Cost
+            In the currency of the ledger.
+
+        Raises
+        ------
+        LedgerError
+            If the session has no ledger, or it cannot pay for such a guarantee.
+
+        """
+        if self.ledger is None:
+            raise LedgerError("This session has no ledger, so that nothing has a price.")
+        from rainbowdp.ledger.cost import price
+
+        unit, relation = unit_of(question), question.neighbors
+        if (unit, relation) != (self.ledger.unit, self.ledger.neighbors):
+            raise LedgerError(
+                f"This question protects {unit} {relation}, but {self.ledger.where} is for "
+                f"{self.ledger.unit} {self.ledger.neighbors}. Make it by session.questions."
+            )
+        chosen = _guarantee(promise, self.guarantee)
+        return price(chosen, self.ledger.kind, self.ledger.where)
+
+    def explain(self, question: Asked, **promise: Any) -> Explanation:
+        """What a question would do and cost, and how many such answers are left.
+
+        Parameters
+        ----------
+        question
+            A question of this session.
+        **promise
+            A guarantee, as for ``ask``.
+
+        Returns
+        -------
+        Explanation
+            Nothing was read or spent.
+
+        """
+        mechanism = self._mechanism(question, promise)
+        if self.ledger is None:
+            return Explanation(mechanism, None, None)
+        cost = self.price(question, **promise)
+        return Explanation(mechanism, cost, self.ledger.balance().answers_left(cost))
+
+    def balance(self) -> Balance:
+        """The ledger's budget: in total, spent and left.
+
+        Returns
+        -------
+        Balance
+            At this moment.
+
+        Raises
+        ------
+        LedgerError
+            If the session has no ledger.
+
+        """
+        if self.ledger is None:
+            raise LedgerError("This session has no ledger, so that there is no balance.")
+        return self.ledger.balance()
+
+    def plan(
+        self,
+        questions: Wanted,
+        total: Guarantee | None = None,
+        *,
+        delta: Number = "1e-6",
+        currency: str | None = None,
+    ) -> Plan:
+        """Divide what is left, or a part of it, among questions that are known beforehand.
+
+        Parameters
+        ----------
+        questions
+            Targets or questions of this session, as for ``rb.plan``.
+        total
+            What all answers keep together; what is left in the ledger, if left out.
+        delta, currency
+            As for ``rb.plan``.
+
+        Returns
+        -------
+        Plan
+            For ``session.run``; nothing was read or spent.
+
+        """
+        if total is None and self.ledger is not None:
+            total = left_of(self.ledger.balance())
+        return planned(questions, total, delta=delta, currency=currency)
+
+    def run(
+        self, plan: Plan, *, name: str | None = None, progress: Progress | None = None
+    ) -> PlanRelease:
+        """Ask all questions of a plan: one scan, one payment, one entry.
+
+        Parameters
+        ----------
+        plan
+            What ``plan`` made.
+        name
+            Remembers the answers.
+        progress
+            Called with numbers from 0 to 1 while files are read.
+
+        Returns
+        -------
+        PlanRelease
+            An answer for each question, by its name.
+
+        """
+        release = self.ask(plan, name=name, progress=progress)
+        assert isinstance(release, PlanRelease)
+        return release
+
+    def _repr_html_(self) -> str:
+        asked = self.questions
+        unit = Unit(asked.person, 1 if asked.person else asked.rows_per_person)
+        named = {"protects": f"{unit} {asked.neighbors}"}
+        if self.ledger is not None:
+            balance = self.ledger.balance()
+            named |= {"ledger": self.ledger.where, "left": f"{balance.left} of {balance.total}"}
+        if self.guarantee is not None:
+            named["each answer"] = str(self.guarantee)
+        return cards.card("Session", cards.facts(named))
+
+
+def _opened(ledger: Ledger | str | PathLike[str] | None) -> Ledger | None:
+    if not isinstance(ledger, str | PathLike):
+        return ledger
+    from rainbowdp.ledger import Ledger as Book
+
+    return Book.open(ledger if isinstance(ledger, str) else Path(ledger))
+
+
+def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """What is promised, how it is asked, and what the question is made of."""
+    promise = {name: options[name] for name in _PROMISES if name in options}
+    how = {name: options[name] for name in _HOW if options.get(name) is not None}
+    rest = {name: value for name, value in options.items() if name not in (*_PROMISES, *_HOW)}
+    return promise, how, rest
+
+
+def _guarantee(promise: dict[str, Any], default: Guarantee | None) -> Guarantee:
+    """The one guarantee that is given, or the session's."""
+    given = {name: value for name, value in promise.items() if value is not None}
+    delta = given.pop("delta", 0)
+    if len(given) > 1:
+        raise InvalidGuarantee(f"a guarantee is either {' or '.join(given)}: leave out all but one")
+    if delta and "epsilon" not in given:
+        raise InvalidGuarantee("delta belongs to epsilon: give both, or leave it out")
+    if "epsilon" in given:
+        return DP(given["epsilon"], delta)
+    if "mu" in given:
+        return GaussianDP(given["mu"])
+    if "rho" in given:
+        return ZeroConcentrated(given["rho"])
+    chosen: Guarantee | None = given.get("guarantee", default)
+    if chosen is None:
+        raise InvalidGuarantee(
+            "an answer needs a guarantee: give epsilon=, mu= or rho=, or guarantee= to the session"
+        )
+    return chosen
