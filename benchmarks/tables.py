@@ -52,6 +52,21 @@ def making() -> None:
             print(f"| {answers} | {ties} | {len(table.rows)} | {cells} |", flush=True)
 
 
+def seconds() -> None:
+    """Tables for an ε that does not come with the package."""
+    print("| ε | answers | one record | ties | made and proved [processor s] |")
+    print("| --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[table_store.FOLDER] = folder
+        many = range(4, MOST_ANSWERS + 1)
+        for asked in itertools.product(("0.37", "0.9", "0.03", "3"), many, Neighbors, Ties):
+            epsilon, answers, neighbors, ties = asked
+            start = time.process_time()
+            table_store.fetch_table(answers, rb.DP(epsilon), neighbors, ties)
+            made = time.process_time() - start
+            print(f"| {epsilon} | {answers} | {neighbors} | {ties} | {made:.1f} |", flush=True)
+
+
 def forget() -> None:
     table_store._kept.clear()
     table_proof._remembered.clear()
@@ -134,6 +149,7 @@ def violations(table: MarginTable, promise: rb.DP, rng: random.Random) -> int:
 
 SECTIONS = {
     "making": making,
+    "seconds": seconds,
     "releasing": releasing,
     "beside OpenDP": beside_opendp,
     "edges": edges,

@@ -143,3 +143,48 @@ def test_a_graph_is_deployed_with_every_kind_it_has() -> None:
     assert set(DEPLOYED) <= {family.kind for family in FAMILIES}
     for kind in DEPLOYED:
         assert f'"{kind}"' in (rb.deploy.__doc__ or "")
+
+
+@pytest.mark.parametrize("kind", ["margin-flip", "exponential"])
+def test_margins_are_the_keys_of_the_other_kinds_too(
+    tmp_path: Path, roads: rb.RainbowGraph, kind: str
+) -> None:
+    placed = rb.deploy(roads, rb.DP("0.1"), kind)
+    file = placed.save(tmp_path / "out.json")
+    loaded = rb.load(file)
+    assert loaded.name == kind
+    for node, region, *margins in rows(file.with_suffix(".parquet")):
+        key = dict(zip(roads.answers, margins, strict=True))
+        assert loaded[key] == placed.mechanism[node]
+        truth = placed.truth[roads.position(node)]
+        assert float(loaded[key][region]) == pytest.approx(truth, abs=1e-12)
+
+
+def test_the_best_of_a_file_says_what_it_was_chosen_from(roads: rb.RainbowGraph) -> None:
+    placed = rb.deploy(roads, rb.DP("0.1"), "best")
+    assert placed.choice is not None
+    assert {each.kind for each in placed.choice.candidates} == set(DEPLOYED)
+    assert placed.choice.value == pytest.approx(placed.truth.mean())
+    assert rb.deploy(roads, rb.DP("0.1")).choice is None
+    with pytest.raises(rb.InvalidMechanism, match="are for best"):
+        rb.deploy(roads, rb.DP(1), weights=[1.0] * len(roads))  # type: ignore[arg-type]
+    with pytest.raises(rb.InvalidMechanism, match="no boundary to choose"):
+        rb.deploy(roads, rb.DP(1), "margin-flip", boundary=("1/2", "1/4", "1/4"))
+
+
+def test_proximity_has_a_file_where_only_the_graph_allows_it(tmp_path: Path) -> None:
+    sites = {"a": 0, "b": 6, "c": 12, "d": 18}
+    edges = [(i, i + 1) for i in range(18)]
+    near = rb.nearest_sites(edges, sites)
+    line = rb.RainbowGraph(edges, near.rainbows, near.names, labels=near.labels)
+    promise = rb.DP("0.7")  # q − 1 = 3 > e^0.7
+    placed = rb.deploy(line, promise, "proximity")
+    loaded = rb.load(placed.save(tmp_path / "out.json"))
+    assert loaded.rule.most == placed.mechanism.rule.most  # type: ignore[attr-defined]
+    crowded = {"a": 0, "b": 1, "c": 1, "d": 1}
+    with pytest.raises(rb.UnknownDataset):
+        loaded.release(crowded)
+    changed = (tmp_path / "out.json").read_text().replace('"most": ', '"most": 9')
+    (tmp_path / "forged.json").write_text(changed)
+    with pytest.raises(rb.InvalidFile):
+        rb.load(tmp_path / "forged.json")

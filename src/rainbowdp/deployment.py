@@ -246,8 +246,9 @@ def _by_margins(mechanism: Mechanism) -> Deployment:
     kind = np.int32 if last <= np.iinfo(np.int32).max else np.int64
     keys = {}
     for number, answer in enumerate(graph.answers):
-        column = mechanism.whole[:, number]
-        keys[f"margin {answer}"] = np.where(column == beyond, last, column).astype(kind)
+        column = mechanism.whole[:, number].astype(kind)  # wide enough for the last margin
+        column[mechanism.whole[:, number] == beyond] = last
+        keys[f"margin {answer}"] = column
     return Deployment(graph, mechanism.exact(), keys, _truth(mechanism))
 
 

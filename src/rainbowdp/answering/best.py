@@ -42,6 +42,8 @@ from rainbowdp.rules.margin_table.program import EPSILONS
 _SHARE_OF_A_TABLE = {Ties.FIRST_LISTED: 0.95, Ties.ANY_LEADER: 0.75}
 _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few errors in a hundred
 _LARGE_DELTA = Fraction(1, 100)
+# A crowd table takes seconds to make, and errs at least so many times as often as permute-and-flip.
+_MUCH_LESS = 0.6
 _HELD = 3  # answers up to which a table is a matter of moments, so that it is built to be compared
 
 
@@ -104,6 +106,7 @@ def best(
     * Zero-concentrated privacy: the exponential mechanism.
     * Two answers: homogeneous, which is optimal there.
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
+      Over seven to ten: a crowd table, unless another kind has a lower measure.
     * Otherwise the kind with the least measure: for a quantile of three and more bins, or several,
       the expected distance in records from the truth, for any other question the chance of a wrong
       answer. It is the mean over a fixed list of histograms, which depends on the shape of the
@@ -248,7 +251,8 @@ def by_kind(
         return _best_of(made, None)
     if not isinstance(question, Question):
         raise InvalidQuestion(
-            f"by_kind needs a question such as Winner([...]), got {type(question).__name__}"
+            "by_kind needs a question such as Winner([...]) or a RainbowGraph, got "
+            f"{type(question).__name__}"
         )
     chosen = family(kind)
     if options.get("epsilon") is not None:
@@ -312,6 +316,12 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
         chosen, error = _least(question, guarantee, records)
         return table if _of_a_table(table, question, guarantee, records) <= error else chosen
     chosen, error = _least(question, guarantee, records)
+    crowds = family("crowd-table")
+    if crowds.unfit(question, guarantee) is None:
+        flips = measure(family("permute-and-flip"), question, guarantee, records)
+        if error < _MUCH_LESS * flips:
+            return chosen
+        return crowds if _of_a_table(crowds, question, guarantee, records) <= error else chosen
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
     above = isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]
     if above and lower.unfit(question, guarantee) is None:

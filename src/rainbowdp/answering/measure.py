@@ -65,6 +65,16 @@ def measure(
     return measure_of_rows(shape, rows, counts, margins)
 
 
+def wrong(
+    kind: Family, question: Question, guarantee: Guarantee, records: int | None = None
+) -> float:
+    """The mean chance of a wrong answer over the same histograms, whatever is measured."""
+    shape = shape_of(question)
+    counts, margins = fixed_histograms(shape, records)
+    rows = kind.sketch(question, guarantee, counts, margins)
+    return float(off_by(shape, rows, counts, margins).wrong.mean())
+
+
 def measure_of_rows(question: Question, rows: Floats, counts: Integers, margins: Floats) -> float:
     """The same of rows at these histograms."""
     off = off_by(question, rows, counts, margins)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
@@ -28,6 +28,41 @@ def announced(what: str) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+@contextmanager
+def timed(what: str) -> Iterator[Callable[[str], None]]:
+    """A function to say what of the work inside is being done now.
+
+    On a terminal a line on standard error has ``what``, that stage and the time that has passed,
+    once the work takes longer than a second; it is gone when the work is done.
+    """
+    if not sys.stderr.isatty():
+        yield lambda stage: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    line = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = line.add_task(what, total=None)
+    ended, lock = False, threading.Lock()
+
+    def start() -> None:
+        with lock:
+            if not ended:
+                line.start()
+
+    timer = threading.Timer(QUIET_FOR, start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda stage: line.update(task, description=f"{what}: {stage}")
+    finally:
+        timer.cancel()
+        with lock:
+            ended = True
+        line.stop()
 
 
 @cache

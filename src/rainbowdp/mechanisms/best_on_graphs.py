@@ -257,9 +257,8 @@ def _homogeneous(shop: _Shop) -> tuple[Made, str]:
         worst = worst_case_boundary(graph, promise)
         made = optimal_on_graph(graph, promise, worst.boundary)
         found.append((worths.mean(made), made, f"its boundary {worst.words}"))
-    if not found:
-        made = optimal_on_graph(graph, promise, BoundaryCondition.symmetric(graph, promise))
-        found.append((worths.mean(made), made, "its boundary symmetric: a program would be large"))
+    made = optimal_on_graph(graph, promise, BoundaryCondition.symmetric(graph, promise))
+    found.append((worths.mean(made), made, "its boundary symmetric"))
     _, made, note = max(found, key=lambda each: each[0])
     return made, note
 

@@ -179,10 +179,7 @@ class ByMargins(Mechanism):
     @property
     def last(self) -> int:
         """A margin from which on the rule makes no difference."""
-        if isinstance(self.rule, Proximity):
-            return len(self.rule.steps)
-        falling = self.rule.coins if isinstance(self.rule, MarginFlip) else self.rule.falling
-        return falling.farthest
+        return self.rule.last_margin
 
 
 def margin_flip_on_graph(

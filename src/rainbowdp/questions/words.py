@@ -197,6 +197,12 @@ def _quantiles(asked: Description) -> list[str]:
     return [f"Which bins hold {_quantile_name(asked['qs'])} of {_data(asked)}"]
 
 
+def _plan(asked: Description) -> list[str]:
+    """All questions of a plan, by name; they are asked at once."""
+    each = [f"{_name(one['name'])}: {in_words(one['question'])}" for one in asked["questions"]]
+    return [f"What are the answers to a plan of {len(each)} questions", *each]
+
+
 def _custom(asked: Description) -> list[str]:
     about = "" if asked["column"] is None else f" of {_data(asked)}"
     answers = _listed(map(_name, asked["answers"]), "or")
@@ -215,6 +221,7 @@ _KINDS: dict[str, Callable[[Description], list[str]]] = {
     "quantile": _quantile,
     "quantiles": _quantiles,
     "custom": _custom,
+    "plan": _plan,
 }
 
 
@@ -311,7 +318,7 @@ def _weight(asked: Description) -> list[str]:
 
 def _people(asked: Description) -> list[str]:
     """Which records of a person count."""
-    if asked["kind"] == "keys":
+    if asked["kind"] in ("keys", "plan"):
         return []
     person, rows = asked["person"], asked["rows_per_person"]
     if person is None:

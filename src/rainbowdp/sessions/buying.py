@@ -17,17 +17,19 @@ from rainbowdp.answering.best import best
 from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.coverage import percent
 from rainbowdp.answering.grouped import GroupedMechanism
-from rainbowdp.answering.measure import wrong
+from rainbowdp.answering.measure import measure, measure_of_rows
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
 from rainbowdp.exact.rule import Family
+from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.questions.histograms import histograms, margins_of
 from rainbowdp.questions.relations import Ties
 from rainbowdp.questions.winner import Winner
 from rainbowdp.rules import FAMILIES
+from rainbowdp.rules.margin_table.program import EPSILONS
 from rainbowdp.sessions.targets import Target
 
 _FEW = 10_000  # histograms over all of which a mean is taken
@@ -100,22 +102,26 @@ def quick_loss(target: Target, guarantee: Guarantee) -> float:
 
 
 def quick_mechanism(target: Target, guarantee: Guarantee) -> Askable:
-    """What ``best`` takes, or where that is a margin table the best kind that is built at once."""
-    made = mechanism_for(target, guarantee)
-    if not isinstance(made, QuestionMechanism) or not made.family.costly:
-        return made
+    """What ``best`` takes, or where that may be a table the best kind that is built at once."""
+    question = target.question
+    if is_quick(target, guarantee) or not isinstance(question, Question):
+        return mechanism_for(target, guarantee)
     kinds = [
-        QuestionMechanism(made.question, guarantee, family)
+        QuestionMechanism(question, guarantee, family)
         for family in FAMILIES
-        if not family.costly and family.unfit(made.question, guarantee) is None
+        if not family.costly and family.unfit(question, guarantee) is None
     ]
     return min(kinds, key=lambda each: loss(target, each))
 
 
 def is_quick(target: Target, guarantee: Guarantee) -> bool:
-    """Whether ``best`` needs no margin table, which may take a while to make."""
-    mechanism = mechanism_for(target, guarantee)
-    return not isinstance(mechanism, QuestionMechanism) or not mechanism.family.costly
+    """Whether ``best`` needs no table, which may take a while to make."""
+    question = target.question
+    if not isinstance(question, Question) or not isinstance(guarantee, DP):
+        return True
+    tables = [family for family in FAMILIES if family.costly and family.suits(question)]
+    large = guarantee.epsilon > EPSILONS[1]  # where the table for a smaller ε may be taken
+    return not any(large or table.unfit(question, guarantee) is None for table in tables)
 
 
 def loss(target: Target, mechanism: Askable) -> float:
@@ -159,17 +165,14 @@ def _matching(target: Target) -> Fraction:
 def mean_wrong(
     family: Family, question: Question, guarantee: Guarantee, records: int | None
 ) -> float:
-    """The mean chance of a wrong answer: over all tables of so many records, if these are few."""
+    """The stated measure of a kind: over all tables of so many records, if these are few."""
     groups = len(question.groups)
     if records is None or not groups or math.comb(records + groups - 1, groups - 1) > _FEW:
-        return wrong(family, question, guarantee, records)
+        return measure(family, question, guarantee, records)
     every: Any = question
     counts, margins = _all(every, records)
     rows = family.sketch(question, guarantee, counts, margins)
-    right = margins == 0
-    if isinstance(question, Winner) and question.ties == Ties.ANY_LEADER:
-        right = counts == counts.max(axis=1, keepdims=True)
-    return float(1 - (rows * right).sum(axis=1).mean())
+    return measure_of_rows(question, rows, counts, margins)
 
 
 @lru_cache(maxsize=16)

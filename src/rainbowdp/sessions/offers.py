@@ -25,6 +25,7 @@ from rainbowdp.sessions.buying import (
     loss,
     mechanism_for,
     quick_loss,
+    quick_mechanism,
     reached,
 )
 from rainbowdp.sessions.targets import Target
@@ -230,12 +231,13 @@ def _where(target: Target) -> str:
 
 
 def _quickly(target: Target, promise: Guarantee) -> Askable:
-    """What is to be asked, or permute-and-flip where that is a margin table."""
-    made = mechanism_for(target, promise)
-    if isinstance(made, QuestionMechanism) and made.family.costly:
-        assert isinstance(target.question, Question)
-        return QuestionMechanism(target.question, promise, family("permute-and-flip"))
-    return made
+    """What is to be asked, or permute-and-flip where that may be a table."""
+    question, flip = target.question, family("permute-and-flip")
+    if is_quick(target, promise) or not isinstance(question, Question):
+        return mechanism_for(target, promise)
+    if flip.unfit(question, promise) is not None:
+        return quick_mechanism(target, promise)
+    return QuestionMechanism(question, promise, flip)
 
 
 def ways_in_order(currency: str | None) -> tuple[Way, ...]:

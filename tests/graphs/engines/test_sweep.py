@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rainbowdp as rb
+from rainbowdp.graphs.engines import compiled, sweep
 from rainbowdp.graphs.engines.sweep import Floats, spread
 from strategies import graphs
 
@@ -51,3 +52,24 @@ def test_what_has_become_small_is_not_followed() -> None:
         offsets, targets, nodes == 0, nodes[:1], np.array([64.0]), lambda x: x / 2, least=16
     )
     assert found.tolist() == [0, 32, 16, 0, 0, 0, 0, 0]
+
+
+@given(
+    graphs(most=12, answers=3),
+    st.lists(st.integers(1, 5000), min_size=12, max_size=12),
+    st.sampled_from([1.0, 0.999, 0.5, 0.13]),
+    st.integers(0, 40),
+)
+def test_both_carriers_agree(
+    graph: rb.RainbowGraph, values: list[int], factor: float, each: int
+) -> None:
+    truth = graph.region_numbers
+    sources = np.flatnonzero(graph.depth_numbers == 0)
+    start = np.array(values, dtype=np.float64)[sources]
+    ways, step = graph.compressed, (float(each), factor)
+    for answer in np.unique(truth[sources]):
+        mine = truth[sources] == answer
+        given = (*ways, truth, int(answer), sources[mine], start[mine], step)
+        assert sweep.carried(*given).tolist() == compiled.carried(*given).tolist()
+    given_all = (*ways, truth, sources, start, step)
+    assert sweep.carried_sum(*given_all).tolist() == compiled.carried_sum(*given_all).tolist()

@@ -161,6 +161,8 @@ def carried_sum(
     """``carried`` summed over all answers; nodes out of reach cost nothing."""
     found, total = np.zeros(len(truth)), np.zeros(len(truth))
     queue = np.empty(len(truth), dtype=targets.dtype)
+    if not len(sources):
+        return total
     at = truth[sources]
     order = np.lexsort((-values, at))
     sources, values, at = sources[order], values[order], at[order]

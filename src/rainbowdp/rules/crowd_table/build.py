@@ -52,8 +52,7 @@ class CrowdTableFamily(Family):
             f"a crowd table is for a Winner with {ANSWERS[0]} to {ANSWERS[-1]} answers and one "
             f"record a person under (ε,δ) with epsilon from {EPSILONS[0]:g} to {EPSILONS[1]:g}, "
             "and not for any leader with records added or removed, "
-            f"got {type(question).__name__} with {len(question.answers)} answers and {guarantee}; "
-            "use permute-and-flip"
+            f"got {type(question).__name__} with {len(question.answers)} answers and {guarantee}"
         )
 
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:

@@ -108,6 +108,11 @@ class Exponential(Rule):
         """The rows of many histograms at once, in floats."""
         return self._rows(self.scores.distances_at(counts, margins))
 
+    @property
+    def last_margin(self) -> int:
+        """A margin from which on there is no difference."""
+        return self.falling.farthest
+
     def rows_of(self, margins: Floats) -> Floats:
         """The rows of many margins at once, in floats; for scores by margins."""
         assert isinstance(self.scores, MarginScores)

@@ -109,6 +109,11 @@ class MarginFlip(Rule):
         """The rows of many histograms at once, in floats."""
         return self.rows_of(margins)
 
+    @property
+    def last_margin(self) -> int:
+        """A margin from which on there is no difference."""
+        return self.coins.farthest
+
     def rows_of(self, margins: Floats) -> Floats:
         """The rows of many margins at once, in floats."""
         return self._rows(signed_distances(margins))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from rainbowdp.display.progress import announced
+from rainbowdp.display.progress import announced, timed
 from rainbowdp.errors import InvalidFile, RainbowError
 from rainbowdp.exact.rule import Progress
 from rainbowdp.guarantees.descriptions import describe_guarantee
@@ -32,14 +33,14 @@ from rainbowdp.numeric.quantity import exact
 from rainbowdp.rules.margin_table.program import make_table, shape_for
 from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.rule import MarginTable
-from rainbowdp.rules.margin_table.shipped import shipped
+from rainbowdp.rules.margin_table.shipped import EPSILONS, shipped
 from rainbowdp.storage.documents import parse_document, read_text, write_document
 
 FORMAT = "rainbowdp margin table"
 VERSION = 4  # of the way tables are made and proved
 FOLDER = "RAINBOWDP_CACHE"  # the variable that names another folder
 
-MAKING = "Making the margin table for this ε. It is kept for the next time."
+MAKING = "Making a margin table for {} answers"
 WAITING = "Waiting for another process that is making the margin table for this ε."
 
 _OF_NO_USE = "A margin table is made again, as the kept one is of no use: {}"
@@ -58,8 +59,9 @@ def fetch_table(
 ) -> tuple[MarginTable, Fraction]:
     """The proved table of a shape and its mixing: from memory, as shipped, from disk, or made.
 
-    While one is made a terminal is told, once, unless ``progress`` is given. Cost: from 0.1 s for
-    two answers to about a minute for six; from disk some milliseconds.
+    While one is made a terminal shows what is being done and for how long, unless ``progress`` is
+    given. Cost: from 0.1 s for two answers to some ten seconds for six, and more with δ; from disk
+    some milliseconds.
     """
     wanted = _wanted(answers, guarantee, neighbors, ties)
     path = kept_at(answers, guarantee, neighbors, ties)
@@ -73,8 +75,10 @@ def fetch_table(
         with _alone(path.with_suffix(".lock")):  # meanwhile somebody else may have made it
             found = _from_disk(path, wanted, guarantee, say=_say)
             if found is None:
-                with announced(MAKING):
-                    found = make_table(answers, guarantee, neighbors, ties, progress)
+                near = _nearest(answers, guarantee, neighbors, ties)
+                with timed(MAKING.format(answers)) as stage:
+                    said = progress or (lambda line: stage(line.split(",")[0]))
+                    found = make_table(answers, guarantee, neighbors, ties, said, near)
                 _to_disk(path, wanted, *found)
     _kept[key] = found
     return found
@@ -136,6 +140,26 @@ def _from_package(
     """The table that comes with the package, proved again; none if there is none of use."""
     text = shipped(name)
     return None if text is None else _proved(text, Path(name), wanted, guarantee, _say)
+
+
+def _nearest(
+    answers: int, guarantee: DP, neighbors: str, ties: str
+) -> tuple[MarginTable, float] | None:
+    """The table with the same knots that comes with the package for the nearest ε, and its e^ε.
+
+    It is not proved, as it only tells where to begin.
+    """
+    shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
+    for other in sorted(
+        map(DP, EPSILONS), key=lambda one: abs(math.log(one.ratio / guarantee.ratio))
+    ):
+        beside = shape_for(answers, other.epsilon, neighbors, ties)
+        name = kept_at(answers, other, neighbors, ties).name
+        text = shipped(name)
+        if text is not None and (beside.knots, beside.labeled) == (shape.knots, shape.labeled):
+            content = parse_document(text, Path(name), FORMAT, VERSION)
+            return MarginTable.restore(content), other.ratio
+    return None
 
 
 def _from_disk(

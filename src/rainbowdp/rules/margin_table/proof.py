@@ -16,10 +16,11 @@ of such stretches it is largest at a corner. The ends of the stretches are the g
 start or end at a knot or at the farthest gap, and the first gap of the case.
 
 **How.** Rows are sums of non-negative products. In doubles they are right to a relative 2^-48
-(there are fewer than 32 roundings), so what is clear by a relative 2^-40 is proved. The rest, and
-with ``exactly`` everything, is compared in integers, in which the shares of knots are multiples of
-2^-128: a row is linear in each share, so each share moves it by at most 2^-129 of the total, and
-what is clear by as much is proved. What is still not clear is compared in exact fractions.
+(there are fewer than 32 roundings), so what is clear by a relative 2^-40 is proved; with
+``exactly`` 2^-24 is asked for. The rest is compared in integers, in which the shares of knots are
+multiples of 2^-128: a row is linear in each share, so each share moves it by at most 2^-129 of the
+total, and what is clear by as much is proved. What is still not clear is compared in exact
+fractions.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ Corner: TypeAlias = tuple[int, ...]
 Number: TypeAlias = Callable[[Fraction], Any]
 
 _MANY = 10**9  # a count with room below it for every gap that is looked at
-_CLEAR = 2.0**-40
+_CLEAR, _PLAIN = 2.0**-40, 2.0**-24  # what differs by so much in doubles, relatively, is proved
 _BITS = 128  # of a share
-_BLOCK = 1 << 16  # corners compared at once
+_BLOCK, _LISTED = 1 << 16, 1 << 12  # corners compared at once, in doubles and in integers
 _MOST_ANSWERS, _LEAST, _MOST = 9, Fraction(1, 1 << 50), 1 << 900
 _remembered: dict[str, Check] = {}
 
@@ -83,7 +84,7 @@ def prove_table(
     ((ratio, delta),) = lines_of(guarantee)
     corners = 0
     for case in _cases(shape):
-        corners += case.compare(rows, ratio, delta * total, exactly)
+        corners += case.compare(rows, ratio, delta * total, _PLAIN if exactly else _CLEAR)
     statement = f"{corners} corners of a margin table with total weight {total}"
     return _remembered.setdefault(digest, Check.proved(guarantee, corners, statement))
 
@@ -107,16 +108,35 @@ class _Rows:
 
     shape: Shape
     stored: Any
-    _axes: dict[tuple[Corner, Number], Any] = field(default_factory=dict, init=False)
+    _axes: dict[Corner, Any] = field(default_factory=dict, init=False)
+    _shares: dict[int, tuple[int, Fraction]] = field(default_factory=dict, init=False)
 
-    def blend(self, gaps: Sequence[Sequence[int]], number: Number) -> Any:
-        """Rows over the product of ``gaps``, answers first, times what the shares sum to."""
-        weights = self._floats if number is float else self._exact
+    def blend(self, gaps: Sequence[Sequence[int]]) -> Any:
+        """Rows in doubles over the product of ``gaps``, answers first."""
+        weights = self._floats
         for ends in gaps:  # contracting the first axis puts the new one last
-            shares, rest = self._axis(tuple(ends), number), weights.shape[1:]
+            shares, rest = self._axis(tuple(ends)), weights.shape[1:]
             flat = weights.reshape(len(weights), -1)
             weights = (flat.T @ shares.T).reshape(*rest, len(shares))
         return weights
+
+    def blend_exactly(self, corners: Any, number: Number) -> Any:
+        """Rows at each of ``corners`` in such numbers, times what the shares sum to."""
+        whole = number(Fraction(1))
+        distinct, at = np.unique(corners, return_inverse=True)
+        around = [self._around(gap) for gap in distinct.tolist()]
+        at = at.reshape(corners.shape)
+        lower = np.array([knot for knot, _ in around])[at]
+        near = np.array([number(share) for _, share in around], dtype=object)
+        parts = near[at], (whole - near)[at]
+        between = np.array(near != whole, dtype=bool)[at]
+        rows = np.zeros((len(corners), self.shape.answers), dtype=object)
+        for ends in itertools.product((0, 1), repeat=corners.shape[1]):
+            some = np.flatnonzero((between | (np.array(ends) == 0)).all(axis=1))
+            if len(some):
+                share = math.prod(parts[end][some, axis] for axis, end in enumerate(ends))
+                rows[some] += share[:, None] * self._exact[tuple((lower + ends)[some].T)]
+        return rows
 
     def check_equal_gaps(self) -> None:
         """Refuse rows in which answers that cannot be told apart have different weights."""
@@ -141,22 +161,28 @@ class _Rows:
     def _floats(self) -> Any:
         return _spread(self.shape, self.stored.astype(np.float64))
 
-    def _axis(self, gaps: Corner, number: Number) -> Any:
-        """For each gap the shares of all knots, as such numbers: those around it have some."""
-        if (gaps, number) in self._axes:
-            return self._axes[gaps, number]
-        shape = self.shape
-        at = [*(shape.ratio**knot for knot in shape.knots), Fraction(0)]
-        whole = number(Fraction(1))
-        shares = np.zeros((len(gaps), len(at)), dtype=float if number is float else object)
+    def _axis(self, gaps: Corner) -> Any:
+        """For each gap the shares of all knots in doubles: those around it have some."""
+        if gaps in self._axes:
+            return self._axes[gaps]
+        shares = np.zeros((len(gaps), len(self.shape.knots) + 1))
         for row, gap in zip(shares, gaps, strict=True):
-            lower = sum(knot <= gap for knot in shape.knots) - 1
-            here, low, high = shape.ratio ** min(gap, shape.farthest), at[lower], at[lower + 1]
-            share = (here - high) / (low - high)
-            row[lower] = number(share)
+            lower, share = self._around(gap)
             # in doubles 1 − share would not be right to a relative 2^-48 near 0
-            row[lower + 1] = number(1 - share) if number is float else whole - row[lower]
-        return self._axes.setdefault((gaps, number), shares)
+            row[lower], row[lower + 1] = float(share), float(1 - share)
+        return self._axes.setdefault(gaps, shares)
+
+    def _around(self, gap: int) -> tuple[int, Fraction]:
+        """The last knot that is not beyond a gap, and its share; the next one has the rest."""
+        if gap not in self._shares:
+            shape = self.shape
+            lower = sum(knot <= gap for knot in shape.knots) - 1
+            low = shape.ratio ** shape.knots[lower]
+            finite = lower + 1 < len(shape.knots)
+            high = shape.ratio ** shape.knots[lower + 1] if finite else Fraction(0)
+            here = shape.ratio ** min(gap, shape.farthest)
+            self._shares[gap] = lower, (here - high) / (low - high)
+        return self._shares[gap]
 
 
 @dataclass(frozen=True)
@@ -183,14 +209,14 @@ class _Case:
         ends = {gap for bend in bends for gap in (bend, bend - self.moved[place])}
         return sorted({least, *(end for end in ends if end >= least)})
 
-    def compare(self, rows: _Rows, ratio: Fraction, slack: Fraction, exactly: bool) -> int:
-        """Compare all corners; their number."""
+    def compare(self, rows: _Rows, ratio: Fraction, slack: Fraction, clear: float) -> int:
+        """Compare all corners, in integers where doubles are not ``clear``; their number."""
         gaps = [self.ends(rows.shape, place) for place in range(rows.shape.answers - 1)]
         corners = 0
         for block in self._blocks(rows.shape, gaps):
-            if exactly or not self._clear(rows, ratio, slack, block):
-                for corner in self._unclear(rows, ratio, slack, block):
-                    self._compare(rows, ratio, slack, corner)
+            doubtful = self._not_clear(rows, ratio, slack, block, clear)
+            for corner in self._undecided(rows, ratio, slack, doubtful):
+                self._compare(rows, ratio, slack, corner)
             corners += math.prod(len(ends) for ends in block)
         return corners
 
@@ -209,38 +235,43 @@ class _Case:
                         block[place] = [gap for gap in gaps[place] if gap >= end]
             yield block
 
-    def _clear(self, rows: _Rows, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]) -> bool:
-        here, there = self._ends(rows, gaps, float)
-        factor, limit = float(ratio) * (1 - 3 * _CLEAR), float(slack) * (1 - _CLEAR)
+    def _not_clear(
+        self, rows: _Rows, ratio: Fraction, slack: Fraction, gaps: Sequence[Any], clear: float
+    ) -> Any:
+        """The corners of a block at which doubles do not differ by a relative ``clear``."""
+        here, there = self._ends(rows, gaps)
+        factor, limit = float(ratio) * (1 - 3 * clear), float(slack) * (1 - clear)
+        doubtful = np.zeros(here.shape[1:], dtype=bool)
         for more, less in ((here, there), (there, here)):
             if limit:
-                over = more * (1 + _CLEAR) - factor * less
-                if (np.maximum(over, 0.0).sum(axis=0) > limit).any():
-                    return False
-            elif (more > factor * less).any():
-                return False
-        return True
+                over = more * (1 + clear) - factor * less
+                doubtful |= np.maximum(over, 0.0).sum(axis=0) > limit
+            else:
+                doubtful |= (more > factor * less).any(axis=0)
+        picked = np.argwhere(doubtful)
+        return np.stack([np.array(e)[at] for e, at in zip(gaps, picked.T, strict=True)], axis=1)
 
-    def _unclear(
-        self, rows: _Rows, ratio: Fraction, slack: Fraction, gaps: Sequence[Any]
+    def _undecided(
+        self, rows: _Rows, ratio: Fraction, slack: Fraction, corners: Any
     ) -> Iterator[Corner]:
         """The corners that shares of ``_BITS`` bits do not decide."""
-        here, there = self._ends(rows, gaps, _in_bits)
         axes, total = rows.shape.answers - 1, int(rows.stored[0].sum())
         scale = 1 << _BITS * axes
         error = (ratio.numerator + ratio.denominator) * axes * total * scale
         error = (error >> _BITS + 1) + 1
         limit = math.floor(ratio.denominator * slack * scale)
-        doubtful = np.zeros(here.shape[1:], dtype=bool)
-        for more, less in ((here, there), (there, here)):
-            over = ratio.denominator * more - ratio.numerator * less + error
-            doubtful |= (np.maximum(over, 0).sum(axis=0) > limit).astype(bool)
-        for corner in np.argwhere(doubtful):
-            yield tuple(ends[i] for ends, i in zip(gaps, corner, strict=True))
+        for start in range(0, len(corners), _LISTED):
+            some = corners[start : start + _LISTED]
+            here, there = self._listed_ends(rows, some, _in_bits)
+            doubtful = np.zeros(len(some), dtype=bool)
+            for more, less in ((here, there), (there, here)):
+                over = ratio.denominator * more - ratio.numerator * less + error
+                doubtful |= (np.maximum(over, 0).sum(axis=1) > limit).astype(bool)
+            yield from map(tuple, some[doubtful].tolist())
 
     def _compare(self, rows: _Rows, ratio: Fraction, slack: Fraction, corner: Corner) -> None:
         """Refuse the table if at this corner one end exceeds the other, in exact fractions."""
-        here, there = self._ends(rows, [[gap] for gap in corner], Fraction)
+        here, there = self._listed_ends(rows, np.array([corner]), Fraction)
         for more, less in ((here, there), (there, here)):
             excess = np.maximum(more - ratio * less, 0).sum() - slack
             if excess > 0:
@@ -250,18 +281,28 @@ class _Case:
                     f"{float(excess / more.sum()):.3g}"
                 )
 
-    def _ends(self, rows: _Rows, gaps: Sequence[Sequence[int]], number: Number) -> tuple[Any, Any]:
-        """The rows at the corners and those of their neighbors, answers and gaps in one order."""
-        places = rows.shape.answers - 1
-        other: list[list[int]] = [[]] * places
-        order = [0] * places  # for each gap here the axis it has there
-        for place, to in enumerate(self.goes_to[1:]):
-            axis = to if to else self.goes_to[0]  # the new leader leaves room for the old one
+    def _ends(self, rows: _Rows, gaps: Sequence[Sequence[int]]) -> tuple[Any, Any]:
+        """The rows at a block and those of its neighbors, answers and gaps in one order."""
+        other: list[list[int]] = [[]] * len(gaps)
+        for place, axis in enumerate(self._axes):
             moved = [gap + self.moved[place] for gap in gaps[place]]
-            other[axis - 1] = moved if to else [self.old_leader]
-            order[place] = axis
-        there = rows.blend(other, number).transpose((0, *order))
-        return rows.blend(gaps, number), there[list(self.goes_to)]
+            other[axis - 1] = moved if self.goes_to[place + 1] else [self.old_leader]
+        there = rows.blend(other).transpose((0, *self._axes))
+        return rows.blend(gaps), there[list(self.goes_to)]
+
+    def _listed_ends(self, rows: _Rows, corners: Any, number: Number) -> tuple[Any, Any]:
+        """The rows at corners and at their neighbors, answers in one order."""
+        other = np.empty_like(corners)
+        for place, axis in enumerate(self._axes):
+            moved = corners[:, place] + self.moved[place]
+            other[:, axis - 1] = moved if self.goes_to[place + 1] else self.old_leader
+        there = rows.blend_exactly(other, number)
+        return rows.blend_exactly(corners, number), there[:, list(self.goes_to)]
+
+    @property
+    def _axes(self) -> list[int]:
+        """For each gap the axis it has at the other end; the new leader's is the old one's."""
+        return [to if to else self.goes_to[0] for to in self.goes_to[1:]]
 
 
 def _cases(shape: Shape) -> Iterator[_Case]:

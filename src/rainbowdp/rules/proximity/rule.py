@@ -87,6 +87,11 @@ class Proximity(Rule):
         """The rows of many histograms at once, in floats."""
         return self.rows_of(margins)
 
+    @property
+    def last_margin(self) -> int:
+        """A margin from which on there is no difference."""
+        return len(self.steps)
+
     def rows_of(self, margins: Floats) -> Floats:
         """The rows of many margins at once, in floats."""
         steps = np.array(self.steps, dtype=np.float64) / self.total
