@@ -215,8 +215,8 @@ def by_kind(
     guarantee
         What is promised between neighboring tables.
     kind
-        ``"homogeneous"``, ``"proximity"``, ``"margin-table"``, ``"ordered-bins"``,
-        ``"permute-and-flip"``, ``"margin-flip"`` or ``"exponential"``.
+        ``"homogeneous"``, ``"proximity"``, ``"margin-table"``, ``"crowd-table"``,
+        ``"ordered-bins"``, ``"permute-and-flip"``, ``"margin-flip"`` or ``"exponential"``.
     **options
         What the kind can be told: ``boundary``, a row with the true answer first, for homogeneous;
         ``epsilon``, the ε it is made for, for a margin table.
