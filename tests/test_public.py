@@ -22,6 +22,7 @@ PUBLIC = [
     "BoundaryCondition",
     "BudgetExceeded",
     "Candidate",
+    "Charge",
     "Check",
     "Choice",
     "Comparison",

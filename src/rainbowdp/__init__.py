@@ -73,7 +73,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.guarantees.gaussian import GaussianDP
     from rainbowdp.guarantees.trade_off import TradeOff
     from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
-    from rainbowdp.ledger import Ledger
+    from rainbowdp.ledger import Charge, Ledger
     from rainbowdp.mechanisms.best_on_graphs import Candidate, Choice
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.continuous import Continuous
@@ -116,6 +116,7 @@ __all__ = [
     "BoundaryCondition",
     "BudgetExceeded",
     "Candidate",
+    "Charge",
     "Check",
     "Choice",
     "Comparison",
@@ -284,7 +285,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "guarantees.gaussian": ("GaussianDP",),
     "guarantees.trade_off": ("TradeOff",),
     "guarantees.zero_concentrated": ("ZeroConcentrated",),
-    "ledger": ("Ledger",),
+    "ledger": ("Charge", "Ledger"),
     "mechanisms.boundary": ("BoundaryCondition",),
     "mechanisms.continuous": ("Continuous",),
     "mechanisms.design": ("Design", "design"),

@@ -591,6 +591,27 @@ class Ledger(Officer):
         for limit in now.limits_of(self.by, role):
             must_fit(cost, limit.left, f"{limit.analyst} in {self.where}", guarantee)
 
+    def price(self, guarantee: Guarantee) -> Cost:
+        """What an answer under this guarantee costs here, in the currency of the budget.
+
+        Parameters
+        ----------
+        guarantee
+            What the answer would keep.
+
+        Returns
+        -------
+        Cost
+            The amounts, on the grid of the ledger.
+
+        Raises
+        ------
+        LedgerError
+            If the budget cannot pay for it.
+
+        """
+        return price(guarantee, self.kind, self.where)
+
     def _price(self, charge: Charge) -> Cost:
         unit, neighbors = charge.unit, charge.neighbors
         if not isinstance(unit, Unit):
