@@ -204,8 +204,8 @@ def test_names_and_columns_do_not_count() -> None:
 
 def test_what_leaves_delta_unused_says_so() -> None:
     vote = rb.best(rb.Winner(named(7)), rb.DP(1, "0.001"))
-    assert (vote.name, vote.delta_unused) == ("permute-and-flip", True)
-    assert vote.claim == "δ is not used"
+    assert (vote.name, vote.delta_unused) == ("crowd-table", True)
+    assert vote.claim == "errs less often than permute-and-flip, δ is not used"
     bins = rb.best(rb.Quantile("1/2", range(5)), rb.DP(1, "0.001"))
     assert (bins.name, bins.claim) == ("ordered-bins", "δ is not used")
     for mechanism in (

@@ -326,10 +326,11 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
         (3, rb.DP("0.009"), "permute-and-flip"),
         (3, rb.DP("0.009", "0.001"), "homogeneous"),
         (3, rb.DP("4.5"), "proximity"),
-        (7, rb.DP(1), "permute-and-flip"),
-        (7, rb.DP(1, "0.01"), "permute-and-flip"),
+        (7, rb.DP(1), "crowd-table"),
+        (7, rb.DP(1, "0.01"), "crowd-table"),
+        (11, rb.DP(1), "permute-and-flip"),
         (7, rb.DP(1, "0.3"), "homogeneous"),
-        (7, rb.DP(2), "proximity"),
+        (7, rb.DP(3), "proximity"),
         (3, rb.GaussianDP(5), "homogeneous"),
         (3, POLYGON, "homogeneous"),
     ],
@@ -344,9 +345,9 @@ def test_the_choice_depends_on_the_question_and_the_guarantee_alone(
         "utility",
         "weights",
     ]
-    chosen = best(rb.Winner(list("abcdefg"[:answers])), guarantee)
+    chosen = best(rb.Winner(list("abcdefghijk"[:answers])), guarantee)
     assert (chosen.name, chosen.family.options()) == (name, {})
-    other = best(rb.Winner(list("tuvwxyz"[:answers]), neighbors="added or removed"), guarantee)
+    other = best(rb.Winner(list("pqrstuvwxyz"[:answers]), neighbors="added or removed"), guarantee)
     assert other.name == name
     before = chosen.exact()
     for table in ({"a": 10**9}, {"b": 3}, {}):
@@ -378,9 +379,9 @@ def test_epsilon_zero_is_refused(make: Any) -> None:
 
 @pytest.mark.parametrize("epsilon", ["1e-20", "1e-60"])
 def test_no_float_decides_that_epsilon_is_zero(epsilon: str) -> None:
-    """A float cannot tell e^1e-20 from 1, yet such an ε is not 0."""
-    mechanism = best(rb.Winner(["a", "b"]), rb.DP(epsilon))
-    assert mechanism.exact().at({"a": 10**6}).weights[0] >= TOTAL // 2
+    """A float cannot tell e^1e-20 from 1, yet such an ε is not 0: it is refused for what it is."""
+    with pytest.raises(rb.InvalidGuarantee, match=f"{epsilon}-DP is too little for an answer"):
+        best(rb.Winner(["a", "b"]), rb.DP(epsilon))
 
 
 @pytest.mark.parametrize("guarantee", [rb.GaussianDP(0), rb.TradeOff([(0, 1), (1, 0)])])

@@ -150,5 +150,5 @@ def test_the_command_tests_and_explains() -> None:
     assert "how likely 'significant' is" in shown
     told = json.loads(CliRunner().invoke(app, [*ASKED, "--mu", "1", "--explain", "--json"]).output)
     assert told["power"][0]["power"] == pytest.approx(0.05)
-    other = CliRunner().invoke(app, [*ASKED, "--epsilon", "1", "--records", "9"])
+    other = CliRunner().invoke(app, [*ASKED, "--epsilon", "1", "--no-ledger", "--records", "9"])
     assert "There is one mechanism for this question" in other.output

@@ -418,8 +418,9 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     page.focus('#mechanisms input[value="homogeneous"]')
     page.keyboard.press("ArrowDown")
     settled(page, mechanism="proximity")
-    page.keyboard.press("ArrowDown")
-    settled(page, mechanism="textbook exponential")
+    for kind in ("margin-flip", "exponential", "textbook exponential"):
+        page.keyboard.press("ArrowDown")
+        settled(page, mechanism=kind)
     assert page.evaluate("document.activeElement.value") == "textbook exponential"
     assert page.get_attribute("#badge", "aria-live") == "polite"
 

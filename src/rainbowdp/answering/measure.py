@@ -57,7 +57,7 @@ def measure(
     >>> poll = Winner(["red", "green", "blue", "none"])
     >>> kinds = family("permute-and-flip"), family("homogeneous")
     >>> [round(measure(kind, poll, DP(1)), 3) for kind in kinds]
-    [0.063, 0.071]
+    [0.03, 0.038]
     """
     shape = shape_of(question)
     counts, margins = fixed_histograms(shape, records)

@@ -144,8 +144,7 @@ class Falling:
     @cached_property
     def _listed(self) -> tuple[Integers, Integers] | None:
         """The bounds by distance, up to where hardly anything is left of a chance."""
-        rate = float(1 - self.ratio)  # at most the logarithm, so that the list is long enough
-        size = math.ceil(_FIRST * math.log(2) / rate) + 1
+        size = _FIRST * self.least + 1  # ratio^least is less than a half, so that is long enough
         if size > _LISTED:
             return None
         low, high = self.bounds(np.arange(size))

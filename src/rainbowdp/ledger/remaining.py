@@ -15,6 +15,7 @@ _CURRENCIES = {"dp": "epsilon", "gaussian": "mu", "zero-concentrated": "rho"}
 def answers_left(left: Cost, cost: Cost) -> int | None:
     """How many answers at this price are left; none where an answer costs nothing.
 
+    >>> from rainbowdp.ledger.cost import DPCost
     >>> answers_left(DPCost.of(DP("0.7")), DPCost.of(DP("0.1")))
     7
     """

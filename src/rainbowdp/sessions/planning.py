@@ -83,7 +83,7 @@ def plan(
     >>> asked = {f"ward {n}": Threshold(100, "ward", equals=str(n)) for n in range(30)}
     >>> made = plan(asked, DP(3, "1e-6"))
     >>> made.way.name, made["ward 7"].guarantee
-    ('composed ranges', ZeroConcentrated(rho=0.00717175195652))
+    ('composed ranges', ZeroConcentrated(rho=0.007171751))
     >>> made.in_words()["ward 7"]
     '99 % sure from a margin of 20'
 

@@ -180,13 +180,15 @@ def test_a_file_of_mu_is_one_of_rho_and_not_the_other_way_round() -> None:
 @pytest.mark.parametrize("kind", [known.kind for known in FAMILIES if known.kind != "exponential"])
 def test_no_other_kind_has_a_proof_under_it(kind: str) -> None:
     """However large ρ is: a kind that is not range-bounded must not be priced as one."""
-    question: Any = (
-        rb.Quantile("1/2", range(4)) if kind == "ordered-bins" else rb.Winner(["a", "b", "c"])
-    )
+    others = {
+        "ordered-bins": rb.Quantile("1/2", range(4)),
+        "crowd-table": rb.Winner(list("abcdefg")),
+    }
+    question: Any = others.get(kind, rb.Winner(["a", "b", "c"]))
     assert family(kind).unfit(question, rb.ZeroConcentrated(450)) is not None
     with pytest.raises(rb.NotApplicable) as caught:
         rb.by_kind(question, rb.ZeroConcentrated(450), kind)
-    reference.assert_one_sentence(caught.value, "450-zCDP", "rb.best")
+    reference.assert_one_sentence(caught.value, "450-zCDP", "use exponential")
     content = copy.deepcopy(rb.by_kind(question, rb.DP(1), kind).exact().describe())
     content["guarantee"] = {"kind": "zero-concentrated", "rho": "450"}
     with pytest.raises(rb.RainbowError):
