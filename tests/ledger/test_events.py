@@ -78,6 +78,7 @@ def _do(ledger: Ledger, step: str, number: int) -> int:
     return number
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(steps=STEPS, piece=st.integers(1, 9))
 def test_the_latest_events_are_the_last_of_all_and_lefts_are_sums(

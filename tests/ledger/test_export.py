@@ -136,6 +136,7 @@ def changes(whole: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_change_anywhere_is_noticed_by_the_verifier(tmp_path: Path) -> None:
     whole = json.loads("".join(as_json(eventful(tmp_path))))
     for what, export in changes(whole)[:: 1 if sys.platform == "linux" else 5]:

@@ -162,6 +162,7 @@ def test_any_past_can_be_drawn(points: list[Point]) -> None:
     assert "inf" not in drawn
 
 
+@pytest.mark.slow
 def test_a_picture_of_many_questions_stays_small() -> None:
     points = [Point(float(n), n / 1e5, 1.0, True) for n in range(100_000)]
     assert len(picture(points, "ε", "words")) < 30_000
@@ -207,7 +208,11 @@ def browser() -> Iterator[Browser]:
 SCREENS: list[tuple[int, Any]] = [(1100, "light"), (1100, "dark"), (360, "light"), (360, "dark")]
 
 
-@pytest.mark.parametrize(("width", "scheme"), SCREENS, ids=str)
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [SCREENS[0], *(pytest.param(*screen, marks=pytest.mark.slow) for screen in SCREENS[1:])],
+    ids=str,
+)
 def test_a_report_on_a_screen(browser: Browser, tmp_path: Path, width: int, scheme: Any) -> None:
     file = tmp_path / "report.html"
     file.write_text(page(eventful(tmp_path)), encoding="utf-8")
@@ -236,6 +241,7 @@ def test_a_report_on_a_screen(browser: Browser, tmp_path: Path, width: int, sche
     assert complaints == []
 
 
+@pytest.mark.slow
 def test_text_stands_out_from_its_ground(browser: Browser, tmp_path: Path) -> None:
     """The contrast of all text is at least 4.5, as the Web's guidelines ask for."""
     file = tmp_path / "report.html"

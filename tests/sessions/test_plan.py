@@ -69,7 +69,7 @@ def test_a_total_is_what_dp_accounting_finds(total: rb.DP, many: int, way: Any) 
     assert delta_of(parts, total.epsilon) <= total.delta * 1.03 + 1e-12
 
 
-@pytest.mark.parametrize("many", [2, 30])
+@pytest.mark.parametrize("many", [2, pytest.param(30, marks=pytest.mark.slow)])
 def test_gaussian_plans_are_gaussian_events(many: int) -> None:
     made = rb.plan(wards(many), TOTAL, currency="mu")
     accountant = accounting.PLDAccountant()

@@ -89,7 +89,7 @@ def pairs(draw: st.DrawFn, answers: int, neighbors: str) -> tuple[tuple[int, ...
 
 
 @pytest.mark.parametrize(("neighbors", "ties"), [kind for kind in KINDS if kind != KINDS[3]])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_neighboring_votes_are_close(neighbors: str, ties: str, data: st.DataObject) -> None:
     answers = data.draw(st.sampled_from([7, 10]))
