@@ -9,10 +9,13 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 import rainbowdp as rb
 from kinds import margin_table as table_of

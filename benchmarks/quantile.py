@@ -15,6 +15,7 @@ import csv
 import itertools
 import math
 import platform
+import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from fractions import Fraction
@@ -24,6 +25,8 @@ from typing import Any
 import numpy as np
 import opendp.prelude as opendp
 from diffprivlib.tools import quantile as diffprivlib_quantile
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 import rainbowdp as rb
 from kinds import homogeneous

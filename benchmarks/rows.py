@@ -53,7 +53,7 @@ def question_of(draw: random.Random, most: int) -> Any:
 def mechanisms_of(kind: Family, draw: random.Random) -> list[QuestionMechanism]:
     found: list[QuestionMechanism] = []
     for _ in range(10_000):
-        question = question_of(draw, 4 if kind.costly else 7)
+        question = question_of(draw, 10 if kind.costly else 7)
         promise: Any = rb.DP(draw.choice(EPSILONS), draw.choice(DELTAS))
         if kind.costly:
             promise = rb.DP(draw.choice(TABLES))

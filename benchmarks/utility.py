@@ -15,12 +15,15 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import opendp.prelude as opendp
 from scipy import sparse
 from scipy.optimize import linprog
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 import rainbowdp as rb
 from kinds import homogeneous
