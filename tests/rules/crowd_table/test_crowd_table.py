@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
+import secrets
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -19,7 +23,7 @@ from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.questions.votes import standing
 from rainbowdp.rules.crowd_table.program import make_table, shape_for
-from rainbowdp.rules.crowd_table.proof import Corners, cases, prove_crowds
+from rainbowdp.rules.crowd_table.proof import Corners, _must_be_close, cases, prove_crowds
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 from rainbowdp.rules.crowd_table.shape import CrowdShape
 
@@ -212,6 +216,39 @@ class TestProof:
         with pytest.raises(rb.InvalidMechanism, match="must fall from 1 by its ratio"):
             prove_crowds(rb.DP(1), made.shape, made.total, made.rows, coins)
 
+    def test_coins_must_be_what_they_are_said_to_be(self) -> None:
+        made = self.made()
+        at = made.coins.at
+        odd = replace(coins_of(made), at=lambda d: at(d) + (d == 5) * at(5) // 2)
+        with pytest.raises(rb.InvalidMechanism, match="the chance at distance 5"):
+            prove_crowds(rb.DP(1), made.shape, made.total, made.rows, odd)
+
+    def test_both_directions_are_compared(self) -> None:
+        """One row three times another is too much under ε = 1, whichever end it is at."""
+        case = next(cases(self.made().shape))
+        one, three = np.array([0.1, 0.1]), np.array([0.1, 0.3])
+        for p, q in ((one, three), (three, one)):
+            with pytest.raises(rb.InvalidMechanism, match=r"exceed by a factor of 0\.10"):
+                _must_be_close(p, q, math.exp(1), case)
+        _must_be_close(one, three, 3.1, case)
+
+    def test_coins_must_be_finer_than_the_room_of_a_comparison(self) -> None:
+        made = self.made()
+        least = made.coins.least << 30
+        coarse = replace(coins_of(made), at=lambda d: max(made.coins.at(d), least))
+        with pytest.raises(rb.InvalidMechanism, match="must be finer"):
+            prove_crowds(rb.DP(1), made.shape, made.total, made.rows, coarse)
+
+    def test_a_rival_behind_the_last_knot_may_stay_instead_of_moving(self) -> None:
+        """Places are gaps and one more; the last knot is where coins begin."""
+        corners = Corners(self.made().shape)
+        knots = corners.shape.knots
+        moves = {(a, b) for a in range(knots + 3) for b in range(knots + 3)}
+        stay = {pair for pair in moves if corners.may_stay(*pair)}
+        assert stay == {(a, b) for a, b in moves if a != b and min(a, b) >= knots}
+        assert corners.coin(knots) == 1.0
+        assert corners.coin(knots + 2) == pytest.approx(float(corners.shape.ratio) ** 2)
+
     def test_a_ratio_that_falls_too_fast_is_refused(self) -> None:
         made = self.made()
         fast = CrowdShape(4, "substituted", "first listed", 3, made.shape.ratio * Fraction(3, 4))
@@ -224,6 +261,33 @@ class TestProof:
         made = self.made()
         with pytest.raises(rb.InvalidMechanism, match="needs an"):
             made.keeps(rb.GaussianDP(1))
+
+
+@pytest.mark.usefixtures("dice")
+def test_far_rivals_are_drawn_by_their_coins() -> None:
+    """Ten thousand draws, each share within five standard deviations of the exact weight."""
+    made = table(4, "1", "substituted", "first listed", 3)
+    names, votes, size = list("abcd"), {"a": 9, "b": 6, "c": 5, "d": 4}, 10_000
+    draw, weights = made.drawer(votes, names), made.weights(votes, names)
+    seen = Counter(draw() for _ in range(size))
+    for name, weight in zip(names, weights, strict=True):
+        p = weight / sum(weights)
+        assert abs(seen[name] - size * p) <= 5 * math.sqrt(size * p * (1 - p)) + 1
+
+
+def test_every_number_that_can_be_drawn_has_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At both ends of each answer's share; nobody is far, so that no coin is tossed."""
+    made = table(4, "1", "substituted", "first listed", 3)
+    names, votes = list("abcd"), {"a": 9, "b": 8, "c": 8, "d": 9}
+    draw = made.drawer(votes, names)
+    weights = dict(zip(names, made.weights(votes, names), strict=True))
+    assert sum(weights.values()) == made.total
+    start = 0
+    for name in ("b", "c", "d", "a"):  # round the list, the leader last
+        for drawn in (start, start + weights[name] - 1):
+            monkeypatch.setattr(secrets, "randbelow", lambda most, drawn=drawn: drawn)
+            assert draw() == name
+        start += weights[name]
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,9 @@ class Case:
 def cases(shape: CrowdShape) -> Iterator[Case]:
     """Every kind of change, for one end of every pair of neighbors.
 
-    A rival that is out stays out, so it is in no list of moves.
+    A rival that is out stays out, so it is in no list of moves. One that overtakes from a gap of 1
+    is seen from the other end: there the former leader overtakes from 0, or, where any leader is
+    right, gains two.
     """
     stay, fall, gain, gain_two = (moves_by(shift, shape.knots) for shift in (0, 1, -1, -2))
     first_listed = shape.ties == Ties.FIRST_LISTED
@@ -78,11 +80,9 @@ def cases(shape: CrowdShape) -> Iterator[Case]:
             yield Case((loser, *others), None, stay)
     if first_listed:  # the leader gives a record, and the rival that has it leads, or a third one
         yield Case(((0, LEADS),), 1, (*fall, *stay))
-        yield Case(((1, LEADS),), 0, (*stay, *gain))
         for others in ((), *((rival,) for rival in (*gain, *gain_two))):
             yield Case(((0, LEADS), *others), 0, (*stay, *gain))
     else:  # the rival leads; where another is tied with the leader, that is a rival giving
-        yield Case(((0, LEADS),), 2, fall)
         yield Case(((1, LEADS),), 1, stay)
 
 
