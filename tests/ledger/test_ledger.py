@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import tempfile
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from rainbowdp.guarantees.descriptions import describe_guarantee as describe
 from rainbowdp.guarantees.descriptions import restore_guarantee as restore
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.ledger import Balance, DPCost, Entry, GaussianCost, Ledger
+from rainbowdp.ledger.amounts import GRID
 from rainbowdp.questions import Unit
 
 # accounting
@@ -262,13 +264,16 @@ def test_spending_is_a_sum_of_fractions(
     with tempfile.TemporaryDirectory() as folder:
         for place in (f"{folder}/budget.db", fresh_schema(postgres_url)):
             ledger = new_ledger(place, epsilon=total[0], delta=total[1])
+            most = [Fraction(math.floor(part * GRID), GRID) for part in total]
             epsilon, delta = Fraction(0), Fraction(0)
             entries: list[tuple[rb.DP, str | None]] = []
             for guarantee, name in asked:
                 price = guarantee.exact_epsilon
                 if price is None:
                     price = DPCost.of(guarantee).epsilon
-                fits = epsilon + price <= total[0] and delta + guarantee.exact_delta <= total[1]
+                price = Fraction(math.ceil(price * GRID), GRID)
+                share = Fraction(math.ceil(guarantee.exact_delta * GRID), GRID)
+                fits = epsilon + price <= most[0] and delta + share <= most[1]
                 known = name is not None and any(name == used for _, used in entries)
                 try:
                     spend(ledger, guarantee, name)
@@ -280,10 +285,10 @@ def test_spending_is_a_sum_of_fractions(
                 else:
                     assert fits
                     assert not known
-                    epsilon, delta = epsilon + price, delta + guarantee.exact_delta
+                    epsilon, delta = epsilon + price, delta + share
                     entries.append((guarantee, name))
             assert ledger.balance().spent == DPCost(epsilon, delta)
-            assert ledger.balance().left == DPCost(total[0] - epsilon, total[1] - delta)
+            assert ledger.balance().left == DPCost(most[0] - epsilon, most[1] - delta)
             assert [(entry.guarantee, entry.name) for entry in ledger.history()] == entries
             assert [entry.number for entry in ledger.history()] == [*range(1, len(entries) + 1)]
 
