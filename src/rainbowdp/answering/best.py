@@ -18,7 +18,13 @@ from rainbowdp.answering.mechanism import (
 )
 from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
-from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, NotApplicable, RainbowError
+from rainbowdp.errors import (
+    InvalidGuarantee,
+    InvalidQuestion,
+    NoTable,
+    NotApplicable,
+    RainbowError,
+)
 from rainbowdp.exact.rule import Family
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import curve_of
@@ -43,7 +49,7 @@ _SHARE_OF_A_TABLE = {Ties.FIRST_LISTED: 0.95, Ties.ANY_LEADER: 0.75}
 _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few errors in a hundred
 _LARGE_DELTA = Fraction(1, 100)
 # A crowd table takes seconds to make, and errs at least so many times as often as permute-and-flip.
-_MUCH_LESS = 0.6
+_MUCH_LESS = 0.5
 _HELD = 3  # answers up to which a table is a matter of moments, so that it is built to be compared
 
 
@@ -321,7 +327,11 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
         flips = measure(family("permute-and-flip"), question, guarantee, records)
         if error < _MUCH_LESS * flips:
             return chosen
-        return crowds if _of_a_table(crowds, question, guarantee, records) <= error else chosen
+        try:
+            least = _of_a_table(crowds, question, guarantee, records)
+        except NoTable:  # the solver found none that could be proved
+            return chosen
+        return crowds if least <= error else chosen
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
     above = isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]
     if above and lower.unfit(question, guarantee) is None:

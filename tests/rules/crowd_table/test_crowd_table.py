@@ -329,6 +329,14 @@ def test_it_never_names_a_leader_less_often_than_permute_and_flip_on_the_same_ga
     assert mine.mean() > theirs.mean() + 0.01
 
 
+@pytest.mark.parametrize("epsilon", ["2.1", "5"])
+def test_above_two_it_is_the_table_for_two(epsilon: str) -> None:
+    question = rb.Winner(list("abcdefghij"))
+    made = rb.by_kind(question, rb.DP(epsilon), "crowd-table")
+    assert made.exact().rule == rb.by_kind(question, rb.DP(2), "crowd-table").exact().rule
+    assert made.claim == "made for ε = 2, so ask for that and pay less"
+
+
 @pytest.mark.parametrize(
     ("question", "guarantee"),
     [
@@ -336,7 +344,7 @@ def test_it_never_names_a_leader_less_often_than_permute_and_flip_on_the_same_ga
         (rb.Winner(list("abcdefghijk")), rb.DP(1)),
         (rb.Winner(list("abcdefgh"), rows_per_person=2), rb.DP(1)),
         (rb.Winner(list("abcdefgh"), ties="any leader", neighbors="added or removed"), rb.DP(1)),
-        (rb.Winner(list("abcdefgh")), rb.DP(5)),
+        (rb.Winner(list("abcdefgh")), rb.DP("0.001")),
         (rb.Winner(list("abcdefgh")), rb.GaussianDP(1)),
         (rb.Quantile("1/2", range(9)), rb.DP(1)),
     ],

@@ -44,19 +44,21 @@ class CrowdTableFamily(Family):
         return ANSWERS[0] <= len(question.answers) <= ANSWERS[-1] and not (shared and coming)
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
-        """The ε must not be extreme."""
-        fits = isinstance(guarantee, DP) and EPSILONS[0] <= guarantee.epsilon <= EPSILONS[1]
+        """The ε must not be tiny."""
+        fits = isinstance(guarantee, DP) and guarantee.epsilon >= EPSILONS[0]
         if self.suits(question) and fits:
             return None
         return (
             f"a crowd table is for a Winner with {ANSWERS[0]} to {ANSWERS[-1]} answers and one "
-            f"record a person under (ε,δ) with epsilon from {EPSILONS[0]:g} to {EPSILONS[1]:g}, "
+            f"record a person under (ε,δ) with epsilon from {EPSILONS[0]:g} on, "
             "and not for any leader with records added or removed, "
             f"got {type(question).__name__} with {len(question.answers)} answers and {guarantee}"
         )
 
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
         """It was made to err less than permute-and-flip in the mean over votes of many sizes."""
+        if isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]:
+            return f"made for ε = {EPSILONS[1]:g}, so ask for that and pay less"
         return "errs less often than permute-and-flip"
 
     def build(
@@ -106,7 +108,9 @@ def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, 
 
 
 def _pure(guarantee: DP) -> DP:
-    """The same ε without a δ, which a table does not use."""
+    """The same ε without a δ, which a table does not use; no program is solved above ε = 2."""
+    if guarantee.epsilon > EPSILONS[1]:
+        return DP(Fraction(EPSILONS[1]))
     if guarantee.exact_epsilon is not None:
         return DP(guarantee.exact_epsilon)
     assert guarantee.exact_ratio is not None

@@ -34,7 +34,7 @@ from rainbowdp.rules.crowd_table.shape import CrowdShape
 
 TOTAL = 2520 << 52  # a multiple of 1, 2, …, 10, so that leaders can share evenly
 _STEP = 2520
-EPSILONS = (0.01, 4.0)
+EPSILONS = (0.01, 2.0)  # above, chances are too small for the solver's tolerance
 _KNOTS = {7: 5, 8: 4, 9: 4, 10: 3}  # gaps with rows, by the number of answers; more take minutes
 ANSWERS = tuple(_KNOTS)
 _ROOM = 2.0**-15  # that ratio^moves leaves
