@@ -12,6 +12,7 @@ import pytest
 import rainbowdp as rb
 from rainbowdp.answering.best import _least
 from rainbowdp.answering.measure import fixed_histograms, measure, shape_of
+from rainbowdp.errors import NoTable
 from rainbowdp.rules import FAMILIES, family
 from rainbowdp.rules.margin_table.build import MarginTableFamily
 
@@ -249,3 +250,15 @@ def test_at_the_last_table_it_is_as_good_as_is_said() -> None:
         table = 1 - (rule.rows_at(shape_of(question), counts, margins) * right).sum(axis=1).mean()
         _, other = _least(question, rb.DP(4), None)
         assert share * other <= table <= 1.02 * other
+
+
+def test_where_no_crowd_table_can_be_proved_another_kind_answers_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none(*_: Any) -> float:
+        raise NoTable("a crowd table must be found within 40 rounds, got none")
+
+    monkeypatch.setattr("rainbowdp.answering.best._of_a_table", none)
+    assert rb.best(rb.Winner(named(9)), rb.DP("0.3")).name == "permute-and-flip"
+    said = capsys.readouterr().err
+    assert said.startswith("Permute-and-flip answers, as there is no crowd table: a crowd table")

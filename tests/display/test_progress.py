@@ -20,7 +20,7 @@ def test_long_work_is_announced_on_a_terminal(
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr(progress, "QUIET_FOR", quiet)
-    progress._say.cache_clear()
+    progress.say_once.cache_clear()
     with progress.announced("compiling"):
         deadline = time.monotonic() + 10
         while said and not terminal.getvalue() and time.monotonic() < deadline:

@@ -18,6 +18,7 @@ from rainbowdp.answering.mechanism import (
 )
 from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
+from rainbowdp.display.progress import say_once
 from rainbowdp.errors import (
     InvalidGuarantee,
     InvalidQuestion,
@@ -329,7 +330,8 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
             return chosen
         try:
             least = _of_a_table(crowds, question, guarantee, records)
-        except NoTable:  # the solver found none that could be proved
+        except NoTable as refused:
+            say_once(f"{chosen.title} answers, as there is no crowd table: {refused}.")
             return chosen
         return crowds if least <= error else chosen
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))

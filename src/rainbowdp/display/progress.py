@@ -21,7 +21,7 @@ def announced(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    timer = threading.Timer(QUIET_FOR, _say, [what])
+    timer = threading.Timer(QUIET_FOR, say_once, [what])
     timer.daemon = True
     timer.start()
     try:
@@ -66,7 +66,8 @@ def timed(what: str) -> Iterator[Callable[[str], None]]:
 
 
 @cache
-def _say(what: str) -> None:
+def say_once(what: str) -> None:
+    """Say a sentence on standard error, the first time it is said."""
     print(what, file=sys.stderr, flush=True)  # noqa: T201  for who waits at a terminal
 
 

@@ -74,7 +74,7 @@ def make_table(
             return table, Fraction(mixing)
     raise NoTable(
         f"a crowd table for {shape.answers} answers under {guarantee} needs more than a mixing of "
-        f"{_MOST_MIXING:.0e} to be private: use permute-and-flip"
+        f"{_MOST_MIXING:.0e} to be private"
     )
 
 
