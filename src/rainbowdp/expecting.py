@@ -1,0 +1,64 @@
+"""One sentence where something of another type was given."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from rainbowdp.errors import InvalidQuestion, RainbowError
+
+Some = TypeVar("Some")
+
+_MOST_SHOWN = 60  # characters of a value in a message
+
+
+def expect(
+    value: Some, kind: type[Any], what: str, error: type[RainbowError] = RainbowError
+) -> Some:
+    """The value, if it is of the kind; ``what`` names in the message who needs it.
+
+    >>> expect(3, int, "a walk", RainbowError)
+    3
+    >>> expect("3", int, "a walk", RainbowError)
+    Traceback (most recent call last):
+    rainbowdp.errors.RainbowError: a walk needs an int, got a str
+    """
+    if isinstance(value, kind):
+        return value
+    raise error(f"{what} needs {_named(kind)}, got {_named(type(value))}")
+
+
+def _named(kind: type[Any]) -> str:
+    name = kind.__name__
+    if name == "NoneType":
+        return "None"
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def whole(
+    value: object,
+    what: str,
+    least: int,
+    most: int | None = None,
+    error: type[RainbowError] = InvalidQuestion,
+) -> int:
+    """A whole number from ``least`` up; NumPy's count, booleans and floats do not.
+
+    >>> whole(np.int64(7), "at_least", 1)
+    7
+    """
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least or (most is not None and number > most):
+        shown = repr(value)
+        shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…"
+        got = f"{what}={shown}" if what.isidentifier() else shown
+        wanted = f"of at least {least}" if number < least else f"of at most {most}"
+        raise error(f"{what} must be a whole number {wanted}, got {got}")
+    return number
