@@ -1,0 +1,352 @@
+"""The analysts' page in a real Chromium: what it shows is what the service and its ledger say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Route, expect
+
+from browsers import WAIT, browser, watched
+from rainbowdp.display.pages import HEADERS, SHARED
+from rainbowdp.ledger import Ledger
+from rainbowdp.service.routes.page import STATIC
+from service_server import listening
+from services import TOKENS, make_app
+
+__all__ = ["browser"]
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 900}},
+    "phone": {"color_scheme": "light", "viewport": {"width": 390, "height": 844}},
+    "dark phone": {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    app = make_app(folder, budget={"epsilon": "100", "delta": "1e-3"}, requests_per_minute=10**6)
+    with listening(app) as found:
+        yield f"{found}/"
+
+
+@pytest.fixture
+def ledger(folder: Path, address: str) -> Ledger:
+    return Ledger.open(folder / "visits.db")
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(**LOOKS["light"], reduced_motion="reduce") as context:
+        shown = context.new_page()
+        shown.set_default_timeout(WAIT)
+        yield shown
+
+
+@pytest.fixture
+def page(tab: Page, address: str) -> Iterator[Page]:
+    with watched(tab, address):
+        tab.goto(address)
+        yield tab
+        tab.unroute_all()
+        tab.goto("about:blank")
+
+
+def enter(page: Page, who: str = "ann") -> None:
+    page.get_by_label("Your token").fill(TOKENS[who])
+    page.get_by_role("button", name="Connect").click()
+    expect(page.locator("#desk")).to_be_visible(timeout=WAIT)
+
+
+def priced(page: Page) -> None:
+    expect(page.locator("#ask")).to_be_enabled(timeout=WAIT)
+
+
+def answered(page: Page) -> None:
+    expect(page.locator("#asking")).to_have_text("Answered.", timeout=WAIT)
+
+
+def test_every_file_has_the_headers_and_is_ours(address: str) -> None:
+    with httpx.Client(base_url=address) as client:
+        paths = ["/", *(f"/static/{file.name}" for file in STATIC.iterdir())]
+        paths += [f"/shared/{file.name}" for file in SHARED.iterdir()]
+        for path in paths:
+            reply = client.get(path)
+            assert reply.status_code == 200, path
+            for name, value in HEADERS.items():
+                assert reply.headers[name] == value, (path, name)
+            if path.endswith(".js"):
+                assert "javascript" in reply.headers["content-type"]
+            elif path.endswith(".html") or path == "/":
+                assert "http://" not in reply.text
+                assert "https://" not in reply.text
+                assert "<style" not in reply.text
+                assert " style=" not in reply.text
+                assert " onclick" not in reply.text
+
+
+def test_a_token_is_needed_and_stays_in_memory(page: Page, address: str) -> None:
+    page.get_by_label("Your token").fill("rb_nobody_knows")
+    page.get_by_role("button", name="Connect").click()
+    expect(page.get_by_role("alert")).to_contain_text("not known here")
+    expect(page.locator("#desk")).to_be_hidden()
+    enter(page)
+    expect(page.locator("#trouble")).to_be_hidden()
+    expect(page.locator("#who-name")).to_have_text("ann")
+    assert page.locator("#token").input_value() == ""
+    assert TOKENS["ann"] not in page.content()
+    kept = page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]")
+    assert kept == [0, 0, ""]
+    assert TOKENS["ann"] not in page.url
+    page.get_by_role("button", name="Forget the token").click()
+    expect(page.locator("#desk")).to_be_hidden()
+    expect(page.get_by_label("Your token")).to_be_focused()
+    assert page.locator("#history").inner_text() == ""
+
+
+def test_a_question_is_priced_asked_and_exported(page: Page, ledger: Ledger) -> None:
+    enter(page)
+    priced(page)
+    before = ledger.balance()
+    expect(page.locator("#before")).to_contain_text("ε 0.5")
+    expect(page.locator("#before")).to_contain_text("Certainty")
+    page.get_by_label("ε", exact=True).fill("0.25")
+    expect(page.locator("#ask")).to_have_text("Ask for ε 0.25")
+    page.get_by_role("button", name="Ask for ε 0.25").click()
+    answered(page)
+    (entry,) = ledger.history(last=1)
+    assert ledger.balance().entries == before.entries + 1
+    assert entry.by == "ann"
+    assert entry.question["answers"] == ["flu", "cold", "fracture"]
+    assert str(entry.guarantee.epsilon) == "0.25"  # type: ignore[union-attr]
+    expect(page.locator(".spoken")).to_have_text(str(entry.answer))
+    expect(page.locator("#answer")).to_contain_text(entry.head.short)
+    expect(page.locator("#history tbody tr").first).to_contain_text(str(entry.answer))
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Export with its certificate").click()
+    told = json.loads(Path(saved.value.path()).read_text())
+    assert saved.value.suggested_filename == f"visits-answer-{entry.number}.json"
+    assert told["question"] == entry.question
+    assert told["answer"] == entry.answer
+    assert told["head"] == str(entry.head)
+    assert told["guarantee"] == entry.as_dict()["guarantee"]
+    assert told["mechanism"] == entry.mechanism
+    assert told["entry"]["number"] == entry.number
+    assert "source" not in told["entry"]
+    ledger.verify(told["head"])
+    with page.expect_download() as again:
+        page.get_by_role("button", name=f"Export entry {entry.number} ").click()
+    assert json.loads(Path(again.value.path()).read_text())["head"] == told["head"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fill", "wanted"),
+    [
+        ("ranking", {"How many": "1"}, {"first": 1, "in_order": True}),
+        ("share", {"At least, in percent": "12.5"}, {"at_least": "1/8", "equals": "flu"}),
+        ("threshold", {"At least so many rows": "30"}, {"at_least": 30, "equals": "flu"}),
+        ("count", {}, {"equals": "flu"}),
+        (
+            "quantile",
+            {},
+            {"q": "1/2", "bins": [[None, 0], [0, 10], [10, 20], [20, 40], [40, 60], [60, None]]},
+        ),
+        ("quantiles", {"Quantiles": "1/4, 3/4"}, {"qs": ["1/4", "3/4"]}),
+        ("proportion-test", {"Rows in the sample": "200"}, {"records": 200, "above": "1/2"}),
+    ],
+)
+def test_every_kind_of_question_can_be_built(
+    page: Page, ledger: Ledger, kind: str, fill: dict[str, str], wanted: dict[str, Any]
+) -> None:
+    enter(page)
+    page.get_by_label("What do you want to know?").select_option(kind)
+    for label, text in fill.items():
+        page.get_by_label(label, exact=True).fill(text)
+    if kind in ("share", "threshold", "count", "proportion-test"):
+        page.get_by_label("Rows match where it is").select_option("flu")
+    priced(page)
+    page.locator("#ask").click()
+    answered(page)
+    (entry,) = ledger.history(last=1)
+    assert entry.question["kind"] == kind
+    assert wanted.items() <= entry.question.items()
+
+
+def test_keys_groups_and_conditions(page: Page, ledger: Ledger) -> None:
+    enter(page)
+    page.get_by_label("What do you want to know?").select_option("keys")
+    page.get_by_role("radio", name="ε and δ").check()
+    priced(page)
+    page.locator("#ask").click()
+    answered(page)
+    assert ledger.history(last=1)[0].question["kind"] == "keys"
+    page.get_by_label("What do you want to know?").select_option("winner")
+    page.get_by_text("Only some rows, or each group").click()
+    page.get_by_label("Only rows where").fill("wait >= 10")
+    page.get_by_label("In each group of").select_option("district")
+    page.get_by_label("fracture").uncheck()
+    page.get_by_text("All other values as one more answer").click()
+    priced(page)
+    page.locator("#ask").click()
+    expect(page.locator("#answer tbody tr")).to_have_count(2)
+    (entry,) = ledger.history(last=1)
+    assert entry.question["by"]["groups"] == ["north", "south"]
+    assert "wait" in entry.question["where"]
+    assert entry.question["other"] == "other values"
+
+
+def test_what_is_wrong_is_said_where_it_is_asked(page: Page, ledger: Ledger) -> None:
+    enter(page)
+    before = ledger.balance().entries
+    page.get_by_label("ε", exact=True).fill("lots")
+    expect(page.locator("#before")).to_contain_text("must be a number")
+    expect(page.locator("#ask")).to_be_disabled()
+    page.get_by_label("ε", exact=True).fill("600")
+    expect(page.locator("#before")).to_contain_text("more than is left")
+    expect(page.locator("#ask")).to_be_disabled()
+    page.get_by_label("ε", exact=True).fill("5")
+    expect(page.locator("#before")).to_contain_text("protects little")
+    page.get_by_text("Only some rows, or each group").click()
+    page.get_by_label("Only rows where").fill("salary > 3")
+    expect(page.locator("#before .refused")).to_contain_text("salary")
+    expect(page.locator("#ask")).to_be_disabled()
+    for box in page.locator("#fields fieldset input").all():
+        box.uncheck()
+    expect(page.locator("#before")).to_contain_text("choose at least 2")
+    assert ledger.balance().entries == before
+
+
+def test_a_lost_reply_is_paid_once(page: Page, ledger: Ledger) -> None:
+    enter(page)
+    priced(page)
+    before = ledger.balance().entries
+    tries: list[str] = []
+
+    def lose(route: Route) -> None:
+        tries.append(route.request.headers["idempotency-key"])
+        if len(tries) < 3:
+            route.fetch()  # arrives, and is answered
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/ask", lose)
+    page.locator("#ask").click()
+    answered(page)
+    assert len(tries) == 3
+    assert len(set(tries)) == 1
+    assert ledger.balance().entries == before + 1
+    expect(page.locator(".spoken")).to_have_text(str(ledger.history(last=1)[0].answer))
+    page.locator("#ask").click()  # asked anew, it is another question
+    expect(page.locator("#history tbody tr")).to_have_count(len(own(ledger)), timeout=WAIT)
+
+
+def own(ledger: Ledger) -> list[Any]:
+    return [entry for entry in ledger.history() if entry.by == "ann"]
+
+
+def test_it_works_by_keyboard_alone(page: Page, ledger: Ledger) -> None:
+    before = ledger.balance().entries
+    page.get_by_label("Your token").focus()
+    page.keyboard.type(TOKENS["ann"])
+    page.keyboard.press("Enter")
+    expect(page.locator("#kind")).to_be_focused(timeout=WAIT)
+    priced(page)
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "ask":
+            break
+    page.keyboard.press("Enter")
+    answered(page)
+    assert ledger.balance().entries == before + 1
+
+
+def test_an_auditor_sees_all_and_asks_nothing(page: Page, ledger: Ledger) -> None:
+    enter(page, "dora")
+    expect(page.locator("#history-title")).to_have_text("All answers")
+    expect(page.locator("#ask")).to_be_disabled()
+
+
+def test_a_question_waits_for_a_curator_who_decides_on_the_page(tab: Page, tmp_path: Path) -> None:
+    with listening(make_app(tmp_path, dataset={"approval": True})) as found:
+        ledger, address = Ledger.open(tmp_path / "visits.db"), f"{found}/"
+        with watched(tab, address):
+            tab.goto(address)
+            enter(tab)
+            expect(tab.locator("#approval")).to_be_visible()
+            for number in ("0.5", "0.25"):
+                tab.get_by_label("ε", exact=True).fill(number)
+                expect(tab.locator("#ask")).to_have_text(f"Request for ε {number}", timeout=WAIT)
+                tab.locator("#ask").click()
+                expect(tab.locator("#asking")).to_have_text("Requested.", timeout=WAIT)
+            expect(tab.locator("#answer")).to_contain_text("A curator has to approve")
+            expect(tab.locator("#waiting .badge")).to_have_count(2)
+            fine(tab)
+            assert ledger.balance().entries == 0
+            tab.get_by_role("button", name="Forget the token").click()
+            enter(tab, "carl")
+            expect(tab.locator("#waiting .badge")).to_have_count(2)
+            fine(tab)
+            first, second = tab.locator("#waiting .badge").all()
+            expect(first).to_contain_text("ann asks, for ε 0.5")
+            second.get_by_role("textbox").fill("Not in May.")
+            second.get_by_role("button", name="Refuse").click()
+            expect(tab.locator("#waiting .badge")).to_have_count(1)
+            tab.get_by_role("button", name="Approve").click()
+            expect(tab.locator("#waiting .badge")).to_have_count(0)
+            tab.get_by_role("button", name="Forget the token").click()
+            enter(tab)
+            expect(tab.locator("#waiting")).to_contain_text("Refused by carl")
+            expect(tab.locator("#waiting")).to_contain_text("Not in May.")
+            tab.get_by_role("button", name="Get the answer").click()
+            expect(tab.locator(".spoken")).to_be_visible(timeout=WAIT)
+            (entry,) = ledger.history()
+            expect(tab.locator(".spoken")).to_have_text(str(entry.answer))
+            expect(tab.get_by_role("button", name="Get the answer")).to_have_count(0)
+            tab.goto("about:blank")
+
+
+@pytest.mark.parametrize(
+    "look",
+    [look if look == "light" else pytest.param(look, marks=pytest.mark.slow) for look in LOOKS],
+)
+def test_it_is_accessible_in_every_look(
+    browser: Browser, address: str, look: str, request: pytest.FixtureRequest
+) -> None:
+    with browser.new_context(**LOOKS[look], reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.set_default_timeout(WAIT)
+        with watched(page, address):
+            page.goto(address)
+            fine(page)
+            enter(page)
+            priced(page)
+            page.get_by_text("Only some rows, or each group").click()
+            fine(page)
+            page.locator("#ask").click()
+            answered(page)
+            page.get_by_label("ε", exact=True).fill("5")
+            expect(page.locator(".warning")).to_be_visible()
+            fine(page)
+            page.get_by_label("ε", exact=True).fill("600")
+            expect(page.locator(".refused")).to_be_visible()
+            fine(page)
+
+
+def fine(page: Page) -> None:
+    """Nothing for axe to find, and nothing beyond the right edge."""
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0

@@ -1,0 +1,71 @@
+"""Plans over HTTP: many questions in one payment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from services import WINNER, client, headers
+
+PLAN = "/v1/datasets/visits/plan"
+ASK = "/v1/datasets/visits/ask"
+COUNT = {"kind": "count", "column": "diagnosis", "equals": "flu"}
+WANTED: dict[str, Any] = {
+    "mode": {"question": WINNER, "weight": 2},
+    "how many": {"question": COUNT},
+}
+
+
+def test_a_plan_is_made_and_asked(tmp_path: Path) -> None:
+    with client(tmp_path) as service:
+        body: dict[str, Any] = {"questions": WANTED, "total": {"epsilon": 1}}
+        planned = service.post(PLAN, json=body, headers=headers("carl"))
+        assert planned.status_code == 200, planned.text
+        told = planned.json()
+        assert [one["name"] for one in told["questions"]] == ["mode", "how many"]
+        assert told["cost"] == {"epsilon": "1", "delta": "0"}
+        asked = service.post(ASK, json={"plan": body}, headers=headers("ann", "both"))
+        assert asked.status_code == 200, asked.text
+        found = asked.json()
+        assert set(found["answer"]) == {"mode", "how many"}
+        assert isinstance(found["answer"]["how many"], int)
+        assert found["left"] == {"epsilon": "99", "delta": "0"}
+        again = service.post(ASK, json={"plan": body}, headers=headers("ann", "both")).json()
+        assert again["recalled"]
+        assert again["answer"] == found["answer"]
+        recalled = service.get("/v1/datasets/visits/answers/both", headers=headers("ann")).json()
+        assert recalled["answer"] == found["answer"]
+        assert recalled["proves"] == found["proves"]
+
+
+def test_a_plan_that_is_asked_has_a_total(tmp_path: Path) -> None:
+    with client(tmp_path) as service:
+        made = service.post(PLAN, json={"questions": WANTED}, headers=headers("ann"))
+        assert made.status_code == 200, made.text  # of what is left
+        refused = service.post(ASK, json={"plan": {"questions": WANTED}}, headers=headers("ann"))
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+        assert "total" in refused.json()["detail"]
+
+
+def test_every_question_of_a_plan_must_be_allowed(tmp_path: Path) -> None:
+    hidden = {**WANTED, "third": {"question": {**COUNT, "column": "age", "equals": "61"}}}
+    with client(tmp_path) as service:
+        body = {"questions": hidden, "total": {"epsilon": 1}}
+        for path, sent in ((PLAN, body), (ASK, {"plan": body})):
+            refused = service.post(path, json=sent, headers=headers("ann"))
+            assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed_column")
+
+
+def test_a_plan_must_fit_the_budget_and_make_sense(tmp_path: Path) -> None:
+    with client(tmp_path, budget={"epsilon": "0.5"}) as service:
+        body = {"questions": WANTED, "total": {"epsilon": 1}}
+        refused = service.post(ASK, json={"plan": body}, headers=headers("ann"))
+        assert (refused.status_code, refused.json()["code"]) == (409, "budget_exceeded")
+        for wrong, code in (
+            ({"questions": {}}, "invalid_request"),
+            ({"questions": WANTED, "currency": "gold"}, "invalid_guarantee"),
+            ({"questions": {"mode": {"question": WINNER, "sure": 2}}}, "invalid_question"),
+            ({"questions": WANTED, "total": {"mu": 1}}, "ledger_refused"),
+        ):
+            refused = service.post(PLAN, json=wrong, headers=headers("ann"))
+            assert refused.json()["code"] == code, refused.text
