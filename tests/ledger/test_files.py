@@ -136,6 +136,7 @@ def test_a_journal_is_as_private_as_the_ledger(tmp_path: Path) -> None:
     try:
         with ledger._writing() as book:
             book.add([ledger._signed("note", {"text": "hello", "entry": None})])
+            book.write()
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     finally:
         os.umask(before)

@@ -130,6 +130,15 @@ def test_a_note_is_about_the_ledger_or_an_entry(place: str) -> None:
     ledger.verify()
 
 
+def test_a_decision_is_a_signed_note(place: str) -> None:
+    ledger = new_ledger(place, epsilon=1, by="desk")
+    note = ledger.note("Approved the question.", signed_by="A. Officer")
+    assert note.content["signed_by"] == "A. Officer"
+    assert [event.who for event in ledger.events()][-1] == "A. Officer, entered by desk"
+    with pytest.raises(LedgerError, match="The signature must be printable text"):
+        ledger.note("Approved the question.", signed_by=" ")
+
+
 def test_last_years_ledger_is_linked_by_its_head(tmp_path: Path) -> None:
     last = new_ledger(tmp_path / "2026.db", epsilon=1)
     spend(last, rb.DP(1))

@@ -173,8 +173,8 @@ def test_a_delta_is_refused_where_none_is_kept_apart(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
     ledger = new_ledger(place, rho=1)
     message = (
-        f"This question costs δ = 1e-9, but {place} has δ = 0 left. Ask without delta, or repeat "
-        "an earlier question by its name for free."
+        f"This question costs δ = 1e-9, but {place} has δ = 0 left. Ask without delta, have "
+        "the ledger's owner add some, or repeat an earlier question by its name for free."
     )
     for refused in (spend, fits):
         with pytest.raises(rb.LedgerError, match=says(message)):

@@ -12,18 +12,21 @@ A crash in between costs budget and never privacy. One code path serves SQLite (
 PostgreSQL (an address); `store.py` says what each promises.
 """
 
-from rainbowdp.ledger.balance import Balance, Limit
+from rainbowdp.ledger.balance import Balance
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import Cost, DPCost, GaussianCost, ZeroConcentratedCost
+from rainbowdp.ledger.drawing import Drawn
 from rainbowdp.ledger.entry import Charge, Entry
 from rainbowdp.ledger.events import Event
 from rainbowdp.ledger.ledger import Ledger
+from rainbowdp.ledger.limits import Limit
 
 __all__ = [
     "Balance",
     "Charge",
     "Cost",
     "DPCost",
+    "Drawn",
     "Entry",
     "Event",
     "GaussianCost",

@@ -9,46 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from rainbowdp.display import cards
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import KINDS, Cost
+from rainbowdp.ledger.limits import Limit, limited, paid, restored_limit
 from rainbowdp.ledger.remaining import answers_left
 from rainbowdp.questions.units import Unit
 
 _MOST_SOURCES = 100  # kept by name, so that the row stays small whatever is asked
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """What one analyst may spend since the limit was set.
-
-    Attributes
-    ----------
-    analyst : str
-        Who: a user, a service or a role of the database.
-    total, spent : Cost
-        Exact amounts.
-
-    """
-
-    analyst: str
-    total: Cost
-    spent: Cost
-
-    @property
-    def left(self) -> Cost:
-        """What this analyst may still spend."""
-        return self.total - self.spent
-
-    def as_dict(self) -> dict[str, Any]:
-        """The limit in JSON values; fractions as text."""
-        return {
-            "analyst": self.analyst,
-            "total": self.total.as_dict(),
-            "spent": self.spent.as_dict(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +53,7 @@ class Balance:
     other_sources : int
         How many answers came from still other sources.
     limits : tuple of Limit
-        What single analysts may spend.
+        What single analysts, or all of them, may spend, of some data or in some time.
     closed : str or None
         When the ledger was closed, if it is.
     witness : str or None
@@ -117,24 +88,42 @@ class Balance:
         """What may still be spent."""
         return self.total - self.spent
 
-    def answers_left(self, cost: Cost) -> int | None:
-        """How many more answers at this price there are; none where they cost nothing."""
-        return 0 if self.closed is not None else answers_left(self.left, cost)
+    def answers_left(
+        self,
+        cost: Cost,
+        *,
+        by: str | None = None,
+        source: str | None = None,
+        now: datetime | None = None,
+    ) -> int | None:
+        """How many more answers at this price there are; none where they cost nothing.
 
-    def limits_of(self, *analysts: str | None) -> tuple[Limit, ...]:
-        """The limits that hold for somebody of these names."""
-        return tuple(limit for limit in self.limits if limit.analyst in analysts)
+        With ``by`` and ``source``, for this analyst and of this data, within all limits that hold
+        now.
+        """
+        if self.closed is not None:
+            return 0
+        time = datetime.now(UTC) if now is None else now
+        limits = [limit.at(time).left for limit in self.limits_of(by, source=source)]
+        found = [answers_left(left, cost) for left in (self.left, *limits)]
+        return None if found[0] is None else min(many for many in found if many is not None)
+
+    def limits_of(
+        self, by: str | None, role: str | None = None, source: str | None = None
+    ) -> tuple[Limit, ...]:
+        """The limits that a payment by this user, with this role, from this source falls under."""
+        return tuple(limit for limit in self.limits if limit.holds(by, role, source))
 
     def _repr_html_(self) -> str:
+        many = "1 question" if self.entries == 1 else f"{self.entries:,} questions"
         named: dict[str, object] = {
             "dataset": self.dataset,
             "protects": f"{self.unit}, {self.neighbors}",
             "left": self.left.in_symbols(with_delta=True),
-            "spent": f"{self.spent.in_symbols(with_delta=True)}, by {self.entries:,} questions",
+            "spent": f"{self.spent.in_symbols(with_delta=True)}, by {many}",
             "total": self.total.in_symbols(with_delta=True),
             **{
-                f"limit of {limit.analyst}": f"{limit.total.in_symbols()}, left "
-                f"{limit.left.in_symbols()}"
+                f"limit of {limit.whose}": limit.in_words()
                 for limit in self.limits[: cards.MOST_ROWS]
             },
         }
@@ -176,10 +165,7 @@ def restored(said: Mapping[str, Any], head: Head) -> Balance:
     """The balance that ``stored`` laid down."""
     cost = KINDS[said["kind"]]
     amounts = {name: cost.restore(said[name]) for name in ("total", "spent")}
-    limits = tuple(
-        Limit(one["analyst"], cost.restore(one["total"]), cost.restore(one["spent"]))
-        for one in said["limits"]
-    )
+    limits = tuple(restored_limit(one, cost) for one in said["limits"])
     whole: dict[str, Any] = {
         **said,
         **amounts,
@@ -193,6 +179,8 @@ def restored(said: Mapping[str, Any], head: Head) -> Balance:
 
 def after(balance: Balance | None, record: Record) -> Balance:
     """The balance after one more record; ``None`` is the balance before the creation."""
+    if record.kind == "answer" and balance is not None:
+        return replace(balance, head=record.head, answers=balance.answers + 1)
     content = record.content
     if record.kind == "creation":
         if balance is not None:
@@ -202,18 +190,14 @@ def after(balance: Balance | None, record: Record) -> Balance:
         raise ValueError("not created yet")
     cost, head = KINDS[balance.kind], record.head
     if record.kind == "payment":
-        return replace(balance, head=head, **_paid(balance, cost.restore(content["cost"]), content))
-    if record.kind == "answer":
-        return replace(balance, head=head, answers=balance.answers + 1)
+        paid_now = cost.restore(content["cost"])
+        return replace(balance, head=head, **_paid(balance, paid_now, content, record.time))
     if record.kind in ("extension", "renewal"):
         total: Cost = balance.total + cost.restore(content["added"])
         return replace(balance, head=head, total=total)
     if record.kind == "limit":
-        analyst, most = content["analyst"], content["total"]
-        others = tuple(limit for limit in balance.limits if limit.analyst != analyst)
-        nothing = balance.total - balance.total
-        new = () if most is None else (Limit(analyst, cost.restore(most), nothing),)
-        return replace(balance, head=head, limits=others + new)
+        limits = limited(balance.limits, content, record.time, cost)
+        return replace(balance, head=head, limits=limits)
     if record.kind == "closing":
         return replace(balance, head=head, closed=record.time)
     if record.kind in ("note", "link"):
@@ -245,7 +229,7 @@ def _created(content: Mapping[str, Any], head: Head) -> Balance:
     )
 
 
-def _paid(balance: Balance, cost: Cost, content: Mapping[str, Any]) -> dict[str, Any]:
+def _paid(balance: Balance, cost: Cost, content: Mapping[str, Any], time: str) -> dict[str, Any]:
     """What a payment changes."""
     source, others, sources = content["source"], balance.other_sources, balance.sources
     if source not in sources:
@@ -253,15 +237,10 @@ def _paid(balance: Balance, cost: Cost, content: Mapping[str, Any]) -> dict[str,
             sources = (*sources, source)
         else:
             others += 1
-    limited = balance.limits_of(content["by"], content["role"])
-    limits = tuple(
-        replace(limit, spent=limit.spent + cost) if limit in limited else limit
-        for limit in balance.limits
-    )
     return {
         "spent": balance.spent + cost,
         "entries": balance.entries + 1,
         "sources": sources,
         "other_sources": others,
-        "limits": limits,
+        "limits": paid(balance.limits, cost, content, time),
     }

@@ -7,11 +7,12 @@ not know, the ledger is damaged, and no transaction goes on.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, insert, select, text, update
 
 from rainbowdp.ledger.balance import Balance, after
 from rainbowdp.ledger.chain import Draft, Head, Record, sealed
@@ -26,9 +27,20 @@ from rainbowdp.ledger.schema import (
     record_row,
 )
 from rainbowdp.ledger.software import SOFTWARE
+from rainbowdp.ledger.windows import moment
 
 _BEFORE = RECORDS.alias("before")
 _MOST_AT_ONCE = 500  # numbers in one query
+_TYPES = ", ".join(
+    f"{column.name} {'int' if isinstance(column.type, Integer) else 'text'}" for column in RECORDS.c
+)
+_NAMES = ", ".join(column.name for column in RECORDS.c)
+_CHANGED = ", ".join(f"{column.name} = :{column.name}" for column in LEDGER.c)
+_WRITE_AT_ONCE = text(  # one round trip, while others wait for the lock
+    f"WITH added AS (INSERT INTO {RECORDS.name} ({_NAMES}) SELECT {_NAMES} "  # noqa: S608
+    f"FROM json_to_recordset(CAST(:added AS json)) AS given({_TYPES})) "
+    f"UPDATE {LEDGER.name} SET {_CHANGED}"
+)
 
 
 @dataclass(slots=True)
@@ -38,35 +50,62 @@ class Book:
     connection: Connection
     where: str
     balance: Balance
+    time: str
+    """When this is: what the clock says, and never before the last record."""
+    new: list[Record] = field(default_factory=list)
+    """What this transaction adds."""
+    _written: int = 0
+    _seals: dict[int, str] = field(default_factory=dict)
+    _numbers: dict[str, int | None] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, connection: Connection, where: str, *, lock: bool = False) -> Book:
-        """The ledger of this transaction; ``lock`` lets nobody else write until it ends."""
+    def read(
+        cls, connection: Connection, where: str, before: Head | None = None, *, lock: bool = False
+    ) -> Book:
+        """The ledger of this transaction; ``lock`` lets nobody else write until it ends.
+
+        The record of ``before`` is read with it, for ``has``.
+        """
         query = select(LEDGER).with_for_update() if lock else select(LEDGER)
         row = connection.execute(query).mappings().one_or_none()
         if row is None:
             raise damaged(where)
         balance = read_balance(row, where)
         number = balance.head.number
-        last = connection.execute(
-            select(RECORDS).where(RECORDS.c.number >= number - 1).order_by(RECORDS.c.number)
-        ).mappings()
-        book = cls(connection, where, balance)
-        found = book._checked([read_record(one) for one in last.fetchmany(3)], number)
+        first = number if before is None else min(before.number, number)
+        wanted = (RECORDS.c.number >= number - 1) | (RECORDS.c.number == first)
+        rows = connection.execute(select(RECORDS).where(wanted).order_by(RECORDS.c.number))
+        book = cls(connection, where, balance, "")
+        last = [read_record(row) for row in rows.mappings().fetchmany(4)]
+        book._seals = {record.number: record.seal for record in last}
+        found = book._checked([one for one in last if one.number >= number - 1], number)
         if found.head != balance.head:
             raise damaged(where)
+        book.time = _not_before(found.time)
         return book
 
     def has(self, head: Head) -> bool:
         """Whether this head is in the past of the ledger; full seals are looked up, not folded."""
-        query = select(RECORDS.c.seal).where(RECORDS.c.number == head.number)
-        found = self.connection.execute(query).scalar()
+        found = self._seals.get(head.number)
+        if found is None:
+            query = select(RECORDS.c.seal).where(RECORDS.c.number == head.number)
+            found = self.connection.execute(query).scalar()
         return found is not None and str(found).startswith(head.seal)
+
+    def look_for(self, names: Sequence[str]) -> None:
+        """Looks up several names at once, for ``named``."""
+        query = select(RECORDS.c.name, RECORDS.c.number).where(RECORDS.c.name.in_(names))
+        found = {name: number for name, number in self.connection.execute(query)}  # noqa: C416
+        self._numbers |= {name: found.get(name) for name in names}
 
     def named(self, name: str) -> Entry | None:
         """The entry of a name, with its answer."""
-        query = select(RECORDS.c.number).where(RECORDS.c.name == name)
-        number = self.connection.execute(query).scalar()
+        for record in self.new:
+            if record.name == name:
+                return entry_of(self.balance, record, self._new_answers().get(record.number))
+        if name not in self._numbers:
+            self.look_for([name])
+        number = self._numbers[name]
         return None if number is None else self.entry(number)
 
     def entry(self, number: int) -> Entry | None:
@@ -79,7 +118,7 @@ class Book:
         for start in range(0, len(numbers), _MOST_AT_ONCE):
             some = numbers[start : start + _MOST_AT_ONCE]
             paid = self._where(RECORDS.c.number.in_(some), RECORDS.c.kind == "payment")
-            answers = self.answers(RECORDS.c.subject.in_(some))
+            answers = self.answers(RECORDS.c.subject.in_(some)) | self._new_answers()
             for record in paid:
                 answer = answers.get(record.number)
                 found[record.number] = entry_of(self.balance, record, answer)
@@ -89,6 +128,9 @@ class Book:
         """Answers by the number of the record that paid for them."""
         found = self._where(RECORDS.c.kind == "answer", *conditions)
         return {record.subject: record for record in found}
+
+    def _new_answers(self) -> dict[int | None, Record]:
+        return {record.subject: record for record in self.new if record.kind == "answer"}
 
     def _where(self, *conditions: ColumnElement[bool]) -> list[Record]:
         """Records, each whole and sealed together with the one before it."""
@@ -141,16 +183,36 @@ class Book:
             raise damaged(self.where)
         return found
 
+    def mark(self) -> tuple[Balance, int]:
+        """Where the book is now, for ``back_to``."""
+        return self.balance, len(self.new)
+
+    def back_to(self, mark: tuple[Balance, int]) -> None:
+        """Takes back what was added since."""
+        self.balance, many = mark
+        del self.new[many:]
+
     def add(self, drafts: Sequence[Draft]) -> list[Record]:
         """Adds records to the chain, and brings the balance up to date."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
         records: list[Record] = []
         for draft in drafts:
-            records.append(sealed(draft, self.balance.head, now))
+            records.append(sealed(draft, self.balance.head, self.time))
             self.balance = after(self.balance, records[-1])
-        self.connection.execute(insert(RECORDS), [record_row(record) for record in records])
-        self.connection.execute(update(LEDGER), balance_row(self.balance, SOFTWARE))
+        self.new += records
         return records
+
+    def write(self) -> None:
+        """Writes what was added, all at once; the last thing that a transaction does."""
+        rows = [record_row(record) for record in self.new[self._written :]]
+        if not rows:
+            return
+        balance = balance_row(self.balance, SOFTWARE)
+        if self.connection.dialect.name == "postgresql":
+            self.connection.execute(_WRITE_AT_ONCE, {"added": json.dumps(rows), **balance})
+        else:
+            self.connection.execute(insert(RECORDS), rows)
+            self.connection.execute(update(LEDGER), balance)
+        self._written = len(self.new)
 
     def _checked(self, found: Sequence[Record], number: int) -> Record:
         wanted = [number] if number == 1 else [number - 1, number]
@@ -161,9 +223,19 @@ class Book:
         return found[-1]
 
 
+def _clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def _not_before(last: str) -> str:
+    """The time of the next record: a clock that was set back must not reopen a window."""
+    now = max(_clock(), moment(last))
+    return now.isoformat(timespec="seconds")
+
+
 def fill(connection: Connection, drafts: Iterable[Draft]) -> Balance:
     """Writes the rows of a new ledger into empty tables: the creation, and what came with it."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    now = _clock().isoformat(timespec="seconds")
     balance: Balance | None = None
     for draft in drafts:
         record = sealed(draft, None if balance is None else balance.head, now)

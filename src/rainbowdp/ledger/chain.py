@@ -14,7 +14,7 @@ answer       what was drawn for a payment
 note         what somebody wants to have said, of a record or of the ledger
 extension    more budget, signed off by a named person
 renewal      so much budget again as is to be left, signed off by a named person
-limit        what one analyst may spend from now on
+limit        what an analyst may spend from now on, of some data or in each window of time
 closing      nothing more is to be spent
 link         the ledger of the time before, by its head
 ===========  ==========================================================================

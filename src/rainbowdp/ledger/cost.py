@@ -110,6 +110,20 @@ class Cost:
             if name != "delta" or value != "0" or with_delta
         )
 
+    def out_of(self, total: Self) -> str:
+        """What is left of a total, as people say it; a δ only where there is one.
+
+        >>> DPCost.of(DP(2)).out_of(DPCost.of(DP(3)))
+        '2 of 3 ε left'
+        """
+        had = total.shown()
+        parts = [
+            f"{value} of {had[name]} {_SYMBOLS[name]}"
+            for name, value in self.shown().items()
+            if had[name] != "0"
+        ]
+        return f"{', '.join(parts) or 'nothing'} left"
+
     def __str__(self) -> str:
         return ", ".join(
             f"{name} {value}"
@@ -209,6 +223,20 @@ class ZeroConcentratedCost(Cost):
 KINDS: dict[str, type[DPCost] | type[GaussianCost] | type[ZeroConcentratedCost]] = {
     cost.kind: cost for cost in (DPCost, GaussianCost, ZeroConcentratedCost)
 }
+
+
+def restore_cost(described: Mapping[str, str]) -> Cost:
+    """The cost that ``as_dict`` described, of the kind that has such parts.
+
+    >>> restore_cost({"epsilon": "1/2", "delta": "0"})
+    DPCost(epsilon=Fraction(1, 2), delta=Fraction(0, 1))
+    """
+    for kind in KINDS.values():
+        if set(kind.names()) == set(described):
+            return kind.restore(described)
+    raise LedgerError(f"No budget has the parts {', '.join(described)}.")
+
+
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "mu": "μ", "rho": "ρ"}
 
 
@@ -231,9 +259,16 @@ def price(guarantee: Guarantee, kind: str, where: str) -> Cost:
 
 
 def must_fit(
-    cost: Cost, left: Cost, where: str, guarantee: Guarantee | None = None, *, questions: int = 1
+    cost: Cost,
+    left: Cost,
+    where: str,
+    guarantee: Guarantee | None = None,
+    *,
+    questions: int = 1,
+    until: str | None = None,
+    error: type[BudgetExceeded] = BudgetExceeded,
 ) -> None:
-    """Raises ``BudgetExceeded`` where any part of ``cost`` is more than is ``left``.
+    """Raises ``BudgetExceeded`` where any part of ``cost`` is more than is ``left``, for now.
 
     >>> must_fit(DPCost.of(DP(1)), DPCost.of(DP("0.7")), "budget.db")
     Traceback (most recent call last):
@@ -241,17 +276,21 @@ def must_fit(
     rainbowdp.errors.BudgetExceeded: This question costs ε = 1, but budget.db has ε = 0.7 left. \
 Use a smaller epsilon, or repeat an earlier question by its name for free.
     """
+    parts = (left - cost).parts
+    if all(after >= 0 for after in parts):
+        return
     asked, there = cost.shown(), left.shown()
-    for name, after in zip(asked, (left - cost).parts, strict=True):
+    for name, after in zip(asked, parts, strict=True):
         if after < 0:
             symbol = _SYMBOLS[name]
             costs = "This question costs" if questions == 1 else f"These {questions} questions cost"
             remedy = f"Use a smaller {_asked_in(name, guarantee)}"
             if name == "delta" and left.parts[-1] == 0:
-                remedy = "Ask without delta"
-            raise BudgetExceeded(
-                f"{costs} {symbol} = {asked[name]}, but {where} has {symbol} = {there[name]} left. "
-                f"{remedy}, or repeat an earlier question by its name for free."
+                remedy = "Ask without delta, have the ledger's owner add some"
+            left_until, wait = ("", "") if until is None else (f" until {until}", ", wait")
+            raise error(
+                f"{costs} {symbol} = {asked[name]}, but {where} has {symbol} = {there[name]} left"
+                f"{left_until}. {remedy}{wait}, or repeat an earlier question by its name for free."
             )
 
 

@@ -14,7 +14,7 @@ from rainbowdp.guarantees.descriptions import describe_guarantee, restore_guaran
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.ledger.balance import Balance
 from rainbowdp.ledger.chain import Draft, Head, Record, brief, canonical
-from rainbowdp.ledger.cost import KINDS, Cost, Payable
+from rainbowdp.ledger.cost import KINDS, Cost, Payable, restore_cost
 from rainbowdp.questions.units import Unit
 from rainbowdp.questions.words import in_words
 
@@ -166,8 +166,46 @@ class Entry:
             "role": self.role,
             "software": self.software,
             "answer": self.answer,
+            "paid": str(self.paid),
             "head": str(self.head),
         }
+
+    @classmethod
+    def restore(cls, said: Mapping[str, Any]) -> Entry:
+        """The entry that ``as_dict`` described, as a service says it: the source may be left out.
+
+        Parameters
+        ----------
+        said
+            What ``as_dict`` made.
+
+        Returns
+        -------
+        Entry
+            An equal one.
+
+        """
+        mechanism, answer = said["mechanism"], said["answer"]
+        return cls(
+            number=said["number"],
+            time=said["time"],
+            name=said["name"],
+            dataset=said["dataset"],
+            unit=Unit.restore(said["unit"]),
+            neighbors=said["neighbors"],
+            source=said.get("source"),
+            question_text=canonical(said["question"], "question"),
+            words=said["words"],
+            mechanism_text=None if mechanism is None else canonical(mechanism, "mechanism"),
+            guarantee=_guarantee(canonical(said["guarantee"], "guarantee")),
+            cost=restore_cost(said["cost"]),
+            by=said["by"],
+            role=said.get("role"),
+            software=said.get("software"),
+            paid=Head.parse(said["paid"]),
+            answer=answer,
+            answered=None if answer is None else Head.parse(said["head"]),
+        )
 
 
 def payment(

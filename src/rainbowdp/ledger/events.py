@@ -19,6 +19,7 @@ from rainbowdp.ledger.book import Book
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.entry import Entry, entry_of
+from rainbowdp.ledger.limits import whose
 from rainbowdp.ledger.scan import Reading, later_answers, whole_chain
 from rainbowdp.ledger.schema import RECORDS, read_record
 
@@ -227,9 +228,11 @@ def _renewed(event: Event, said: dict[str, Any]) -> str:
 
 
 def _limited(event: Event, said: dict[str, Any]) -> str:
+    who = whose(said["analyst"], said.get("source"))
+    per = "" if said.get("per") is None else f" per {said['per']}"
     if said["total"] is None:
-        return f"Lifted the limit of {said['analyst']}."
-    return f"Limited {said['analyst']} to {event.amount(said['total'])}, from this moment on."
+        return f"Lifted the limit of {who}{per}."
+    return f"Limited {who} to {event.amount(said['total'])}{per}, from this moment on."
 
 
 def _closed(event: Event, said: dict[str, Any]) -> str:

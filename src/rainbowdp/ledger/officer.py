@@ -15,7 +15,9 @@ from rainbowdp.ledger.budget import as_given, budget
 from rainbowdp.ledger.chain import Draft, Record
 from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.entry import check_label
+from rainbowdp.ledger.limits import whose
 from rainbowdp.ledger.software import SOFTWARE
+from rainbowdp.ledger.windows import Period
 from rainbowdp.numeric.quantity import Number, exact
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class Officer(ABC):
     def _writing(self, otherwise: str = ...) -> AbstractContextManager[Book]:
         """A transaction."""
 
-    def note(self, text: str, *, about: int | None = None) -> Record:
+    def note(self, text: str, *, about: int | None = None, signed_by: str | None = None) -> Record:
         """Add a note, about the ledger or about one entry.
 
         Parameters
@@ -49,6 +51,8 @@ class Officer(ABC):
             What is to be said.
         about
             The number of the entry that it is about.
+        signed_by
+            The person who answers for it, if it is a decision.
 
         Returns
         -------
@@ -62,9 +66,13 @@ class Officer(ABC):
 
         """
         check_label(text, "note")
+        content: dict[str, Any] = {"text": text, "entry": about}
+        if signed_by is not None:
+            check_label(signed_by, "signature")
+            content["signed_by"] = signed_by
         with self._writing(_UNCHANGED) as book:
             subject = None if about is None else self._record_of(book, about)
-            return book.add([self._signed("note", {"text": text, "entry": about}, subject)])[0]
+            return book.add([self._signed("note", content, subject)])[0]
 
     def extend(
         self,
@@ -138,20 +146,32 @@ class Officer(ABC):
 
     def limit(
         self,
-        analyst: str,
+        analyst: str | None = None,
         *,
+        source: str | None = None,
+        per: str | None = None,
         epsilon: Number | None = None,
         delta: Number = 0,
         mu: Number | None = None,
         rho: Number | None = None,
         signed_by: str,
     ) -> Record:
-        """Limit what one analyst may spend from now on; without an amount, lift the limit.
+        """Limit what may be spent from now on; without an amount, lift the limit.
+
+        There is one limit for each analyst, source and period; all that hold for a question must
+        have enough left for it.
 
         Parameters
         ----------
         analyst
-            The user, the service or the role of the database, as it stands in entries.
+            The user, the service or the role of the database, as it stands in entries; everybody
+            together if not given.
+        source
+            Of which data, as it stands in entries; of all if not given.
+        per
+            ``hour``, ``day``, ``week``, ``month``, or several as in ``12 hours``: so much in each.
+            They follow the calendar in UTC, and several are counted from the present one. Once and
+            for all if not given.
         epsilon, delta, mu, rho
             How much, in the currency of the ledger.
         signed_by
@@ -165,24 +185,37 @@ class Officer(ABC):
         Raises
         ------
         LedgerError
-            If the amount is in another currency, or nobody signs, or there is no limit to lift.
+            If the amount is in another currency, or nobody signs, or there is no limit to lift, or
+            it would be one of everybody, of everything and for ever.
 
         """
-        check_label(analyst, "analyst")
+        for text, what in ((analyst, "analyst"), (source, "source")):
+            if text is not None:
+                check_label(text, what)
         check_label(signed_by, "signature")
+        period = None if per is None else str(Period.parse(per))
+        if (analyst, source, period) == (None, None, None):
+            raise LedgerError(
+                "A limit is for an analyst, for a source or per a time; the budget itself limits "
+                "everything else. Name one of them."
+            )
         lifted = epsilon is None and mu is None and rho is None
         amount = None if lifted else self._amount(epsilon, delta, mu, rho)
         content = {
             "analyst": analyst,
+            "source": source,
+            "per": period,
             "total": None if amount is None else amount.as_dict(),
             "signed_by": signed_by,
         }
         with self._writing(_UNCHANGED) as book:
             self._must_be_open(book)
-            if lifted and not book.balance.limits_of(analyst):
-                others = ", ".join(limit.analyst for limit in book.balance.limits)
+            keys = [limit.key for limit in book.balance.limits]
+            if lifted and (analyst, source, period) not in keys:
+                others = ", ".join(map(_limit_in_words, keys))
                 raise LedgerError(
-                    f"{analyst} has no limit in {self.where} that could be lifted. "
+                    f"{_limit_in_words((analyst, source, period))} has no limit in {self.where} "
+                    "that could be lifted. "
                     + (f"There are limits of {others}." if others else "Nobody has one.")
                 )
             return book.add([self._signed("limit", content)])[0]
@@ -324,3 +357,8 @@ class Officer(ABC):
         if found is None:
             raise LedgerError(f"There is no entry {entry} in {self.where}. See its history.")
         return found
+
+
+def _limit_in_words(key: tuple[str | None, str | None, str | None]) -> str:
+    analyst, source, per = key
+    return whose(analyst, source) + ("" if per is None else f" per {per}")

@@ -170,8 +170,8 @@ def _model(balance: Balance, seen: _Seen) -> Iterator[str]:
     yield "access_type: Interactive"
     limits = "All analysts share the one budget, so that collusion gains nothing."
     if balance.limits:
-        some = "One analyst has" if len(balance.limits) == 1 else f"{len(balance.limits)} have"
-        limits += f" {some} a limit within it."
+        many = len(balance.limits)
+        limits += " A limit holds within it." if many == 1 else f" {many} limits hold within it."
     yield f"access_type_details: {_text(limits)}"
 
 

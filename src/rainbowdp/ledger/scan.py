@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import TypeAlias
 
+from rainbowdp.errors import LedgerError
+from rainbowdp.expecting import whole
 from rainbowdp.ledger.balance import Balance, after
 from rainbowdp.ledger.book import Book
 from rainbowdp.ledger.chain import Record
@@ -58,6 +60,7 @@ def all_entries(reading: Reading) -> Iterator[Entry]:
 
 def last_entries(reading: Reading, count: int) -> tuple[Entry, ...]:
     """The last entries, oldest first; each is whole, and nothing is said of those before."""
+    count = whole(count, "last", 0, error=LedgerError)
     with reading() as book:
         end, balance = book.balance.head.number, book.balance
     entries: list[Entry] = []

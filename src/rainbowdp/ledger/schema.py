@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import CheckConstraint, Column, Integer, MetaData, RowMapping, Table, Text
 
-from rainbowdp.errors import LedgerError
+from rainbowdp.errors import Unavailable
 from rainbowdp.ledger.balance import Balance, restored, stored
 from rainbowdp.ledger.chain import Head, Record, canonical, seal
 
@@ -93,9 +93,9 @@ def read_record(row: RowMapping) -> Record:
     )
 
 
-def damaged(where: str) -> LedgerError:
+def damaged(where: str) -> Unavailable:
     """The error of a ledger that cannot be trusted."""
-    return LedgerError(
+    return Unavailable(
         f"{where} is damaged. Restore a copy made after its last question, or treat the whole "
         "budget as spent."
     )

@@ -14,7 +14,8 @@
   same file when a transaction ends as when it began (``files.py``).
 
 Every operation has its own connection, so a ledger may be used by several threads and survives
-``fork``. The file is opened by SQLite alone: closing it elsewhere would drop SQLite's locks.
+``fork``; a service, which does not fork, keeps those to PostgreSQL. The file is opened by SQLite
+alone: closing it elsewhere would drop SQLite's locks.
 
 A process that waits for SQLite's lock asks again after a random time of up to 20 ms, however long
 it has waited: SQLite's own handler asks the less often the longer it has waited, and starves.
@@ -28,13 +29,13 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
@@ -42,7 +43,7 @@ from rainbowdp.errors import LedgerError, MissingExtra
 from rainbowdp.ledger.book import fill
 from rainbowdp.ledger.chain import Draft
 from rainbowdp.ledger.files import check_place, finish_creation, same_file, seen
-from rainbowdp.ledger.schema import LEDGER, METADATA
+from rainbowdp.ledger.schema import LEDGER, METADATA, RECORDS
 from rainbowdp.ledger.trouble import NOTHING_SPENT, explain, explain_file, sentence
 from rainbowdp.storage.whole_file import sync_folder
 
@@ -50,6 +51,7 @@ TIMEOUT = 60.0  # seconds to wait for a lock, unless told otherwise
 _SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 _LONGEST = 86_400  # seconds to wait for a lock
 _SECRETS = ("password", "sslpassword")
+_ROLE, _WRITING = "rainbow_role", "rainbow_writing"  # what is noted of a connection
 _PAUSE = (0.001, 0.02)  # seconds between two tries for SQLite's lock
 
 
@@ -66,8 +68,12 @@ class Store:
     path: Path | None
 
     @classmethod
-    def at(cls, place: str | Path, timeout: float) -> Self:
-        """The database at a path or at a ``postgresql://`` address; nothing is opened yet."""
+    def at(cls, place: str | Path, timeout: float, connections: int = 0) -> Self:
+        """The database at a path or at a ``postgresql://`` address; nothing is opened yet.
+
+        Of a server up to so many ``connections`` are kept for the next transactions, which then
+        must be of the same process. A file is opened anew each time.
+        """
         if not 0 < timeout <= _LONGEST:
             raise LedgerError(
                 f"timeout must be a number of seconds between 0 and {_LONGEST}, "
@@ -75,7 +81,7 @@ class Store:
             )
         located = _locate(place)
         if isinstance(located, URL):
-            return cls(_shown(located), timeout, _postgresql(located, timeout), None)
+            return cls(_shown(located), timeout, _postgresql(located, timeout, connections), None)
         path = located.absolute()
         return cls(str(located), timeout, _sqlite(path, timeout), path)
 
@@ -99,13 +105,48 @@ class Store:
         """A transaction, for writing if there is anything to say of its failure."""
         opened = None if self.path is None else seen(self.path, self.where)
         try:
-            engine = self.engine.execution_options(writing=bool(otherwise))
-            with engine.begin() as connection:
+            with self._begun(bool(otherwise)) as connection:
                 yield connection
+                connection.commit()
         except (DBAPIError, sqlite3.Error) as error:
             raise explain(error, self.where, self.timeout, otherwise) from error
         if self.path is not None and not same_file(self.path, opened):
             raise sentence("swapped", self.where)
+
+    def _begun(self, writing: bool | None) -> Connection:
+        """A connection with a transaction; a kept one that was cut off meanwhile is replaced.
+
+        With neither reading nor writing each statement is by itself.
+        """
+        kept = not isinstance(self.engine.pool, NullPool)
+        while True:
+            connection = self.engine.connect()
+            try:
+                connection.info[_WRITING] = writing
+                connection.begin()
+            except BaseException as error:
+                connection.close()
+                if not (kept and isinstance(error, DBAPIError) and error.connection_invalidated):
+                    raise
+                kept = False  # the pool has thrown away all that are as old
+            else:
+                return connection
+
+    def known_names(self, names: Sequence[str]) -> set[str]:
+        """Those names that are in the ledger, by one statement that is no transaction of its own.
+
+        For a look ahead: what is written in the same moment may be seen, or not.
+        """
+        query = select(RECORDS.c.name).where(RECORDS.c.name.in_(names))
+        kept = True
+        while True:
+            try:
+                with self._begun(None) as connection:
+                    return set(connection.execute(query).scalars())
+            except DBAPIError as error:
+                if not (kept and error.connection_invalidated):
+                    raise explain(error, self.where, self.timeout) from error
+                kept = False  # the pool has thrown away all that are as old
 
     def exists(self) -> bool:
         """Whether anything is there: a file, or tables of a ledger of any version."""
@@ -135,7 +176,11 @@ class Store:
         """The role of the database that this connection has logged in as."""
         if self.path is not None:
             return None
-        return str(connection.exec_driver_sql("SELECT session_user").scalar_one())
+        if _ROLE not in connection.info:  # nothing here logs in anew
+            found = connection.exec_driver_sql("SELECT session_user").scalar_one()
+            connection.info[_ROLE] = str(found)
+        role: str = connection.info[_ROLE]
+        return role
 
     def create(self, drafts: Iterable[Draft]) -> None:
         """Makes the tables and their first rows, all at once; refuses a place that is taken."""
@@ -164,10 +209,14 @@ class Store:
 
 
 def _locate(place: str | Path) -> Path | URL:
-    text = os.fspath(place)
+    if not isinstance(place, str | os.PathLike):
+        raise LedgerError(
+            f"The place of a ledger must be a path or an address, got {type(place).__name__}."
+        )
+    text = str(place)
     scheme, separator, _ = text.partition("://")
     if not separator:
-        if not text or "\0" in text:
+        if not text or "\0" in text or not _is_text(text):
             raise LedgerError(f"The place of a ledger must be a path or an address, got {text!r}.")
         return Path(text)
     wanted = "Give the path of a file or postgresql://user@host/database."
@@ -177,6 +226,16 @@ def _locate(place: str | Path) -> Path | URL:
         return make_url(text)
     except (ArgumentError, ValueError):  # its message may show a password
         raise LedgerError(f"The {scheme}:// address of the ledger is malformed. {wanted}") from None
+
+
+def _is_text(text: str) -> bool:
+    """Whether a file may have this name: half a character cannot be encoded."""
+    try:
+        os.fsencode(text)
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _shown(url: URL) -> str:
@@ -207,7 +266,7 @@ def _sqlite(path: Path, timeout: float) -> Engine:
         # Straight to the driver: SQLAlchemy would roll back what fails, and end the transaction.
         run = connection.connection.cursor().execute
         run("PRAGMA busy_timeout = 0")
-        if connection.get_execution_options()["writing"]:
+        if connection.info[_WRITING]:
             _patiently(lambda: run("BEGIN IMMEDIATE"), timeout)
         else:
             run("BEGIN")
@@ -233,27 +292,36 @@ def _patiently(action: Callable[[], object], timeout: float) -> None:
         time.sleep(random.uniform(*_PAUSE))  # noqa: S311
 
 
-def _postgresql(url: URL, timeout: float) -> Engine:
+def _postgresql(url: URL, timeout: float, connections: int) -> Engine:
     url = url.set(drivername="postgresql+psycopg")
     waits = {"connect_timeout": math.ceil(timeout), "tcp_user_timeout": math.ceil(timeout * 1000)}
     missing = {name: str(wait) for name, wait in waits.items() if name not in url.query}
-    try:
-        engine = create_engine(url.update_query_dict(missing), poolclass=NullPool)
+    pool: dict[str, Any] = {"poolclass": NullPool}
+    if connections:
+        pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": timeout}
+    address = url.update_query_dict(missing)
+    try:  # AUTOCOMMIT: this module says BEGIN, not the driver
+        engine = create_engine(address, isolation_level="AUTOCOMMIT", **pool)
     except ImportError as error:
         raise MissingExtra("psycopg", "postgres") from error
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        writing = connection.get_execution_options()["writing"]
+        writing = connection.info[_WRITING]
+        if writing is None:
+            return
         level = "READ COMMITTED" if writing else "REPEATABLE READ, READ ONLY"
-        connection.exec_driver_sql(f"SET TRANSACTION ISOLATION LEVEL {level}")
         wait = math.ceil(timeout * 1000)
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {wait}")
-        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {wait + 1000}")
+        settings = [  # sent at once: each round trip is a good part of a transaction
+            f"BEGIN ISOLATION LEVEL {level}",
+            f"SET LOCAL lock_timeout = {wait}",
+            f"SET LOCAL statement_timeout = {wait + 1000}",
+        ]
         if writing:
-            connection.exec_driver_sql(
+            settings.append(
                 "SELECT set_config('synchronous_commit', 'on', true) "
                 "WHERE current_setting('synchronous_commit') = 'off'"
             )
+        connection.exec_driver_sql("; ".join(settings))
 
     return engine

@@ -7,7 +7,7 @@ import sqlite3
 
 from sqlalchemy.exc import DBAPIError
 
-from rainbowdp.errors import LedgerError
+from rainbowdp.errors import LedgerError, Unavailable
 from rainbowdp.ledger.schema import damaged
 
 NOTHING_SPENT = "Nothing was spent."
@@ -73,7 +73,8 @@ def sentence(what: str, where: str, *, timeout: float = 0, detail: str = "") -> 
     """The error for one kind of trouble at one place."""
     if what == "damaged":
         return damaged(where)
-    return LedgerError(_SENTENCES[what].format(where=where, timeout=timeout, detail=detail))
+    kind = LedgerError if what in ("no folder", "taken") else Unavailable
+    return kind(_SENTENCES[what].format(where=where, timeout=timeout, detail=detail))
 
 
 def explain(
@@ -97,7 +98,7 @@ def explain(
         what = _POSTGRESQL.get(code, "failing") if code else "unreachable"
     told = sentence(what, where, timeout=timeout, detail=detail)
     if otherwise and what in _KNOWN_OUTCOME:
-        return LedgerError(f"{told} {otherwise}")
+        return Unavailable(f"{told} {otherwise}")
     return told
 
 

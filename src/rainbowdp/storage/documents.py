@@ -1,4 +1,8 @@
-"""JSON files with a format, a version and a checksum, written whole or not at all."""
+"""JSON files with a format, a version and a checksum, written whole or not at all.
+
+Read strictly, so that every reader of JSON sees the same in a file: no key twice, no number that a
+double would round, no text that is not Unicode, and no deeper than any of ours.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +14,58 @@ from pathlib import Path
 from typing import Any
 
 from rainbowdp.errors import InvalidFile
+from rainbowdp.storage.integers import LARGEST_NUMBER
 from rainbowdp.storage.whole_file import whole_file
 
+MOST_BYTES = 1 << 29
+_PART = 1 << 20  # bytes read at a time
+MOST_DEPTH = 24  # lists and objects inside each other
 
-def write_document(content: Mapping[str, Any], path: str | PathLike[str]) -> Path:
+
+def write_document(
+    content: Mapping[str, Any], path: str | PathLike[str], *, compact: bool = False
+) -> Path:
     """Write ``content`` with its checksum, whole or not at all."""
     target = Path(path)
     with whole_file(target, "the mechanism file", InvalidFile) as draft:
-        draft.write_text(checksummed(content), encoding="utf-8")
+        draft.write_text(checksummed(content, compact=compact), encoding="utf-8")
     return target
 
 
-def checksummed(content: Mapping[str, Any]) -> str:
-    """The text of a document: ``content`` and its checksum."""
+def checksummed(content: Mapping[str, Any], *, compact: bool = False) -> str:
+    """The text of a document: ``content`` and its checksum; compact for machines, or readable."""
     whole = {**content, "checksum": checksum(content)}
+    _must_be_exact(whole)
+    if compact:
+        return json.dumps(whole, separators=(",", ":"), ensure_ascii=False) + "\n"
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+
+
+def _must_be_exact(content: Any) -> None:
+    """Refuse to write a number that not every reader of JSON has exactly."""
+    if isinstance(content, dict | list):
+        for part in content.values() if isinstance(content, dict) else content:
+            if type(part) is not str:
+                _must_be_exact(part)
+    elif isinstance(content, float) or (isinstance(content, int) and abs(content) > LARGEST_NUMBER):
+        raise InvalidFile(
+            f"a file can hold whole numbers up to 2^53 − 1, got {content!r}; use a smaller one"
+        )
 
 
 def read_text(path: str | PathLike[str]) -> str:
     """The text of a file; raises ``InvalidFile`` if it cannot be read."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        parts, size = [], 0
+        with Path(path).open("rb") as file:  # to ask for all at once would take as much memory
+            while part := file.read(_PART):
+                parts.append(part)
+                size += len(part)
+                if size > MOST_BYTES:
+                    raise InvalidFile(
+                        f"the mechanism file {path} is larger than {MOST_BYTES >> 20} MB"
+                    )
+        return b"".join(parts).decode()
     except OSError as error:
         raise InvalidFile(f"cannot read the mechanism file {path}: {error.strerror}") from error
     except ValueError as error:
@@ -41,10 +76,7 @@ def parse_document(
     text: str, path: str | PathLike[str], wanted: str, version: int
 ) -> dict[str, Any]:
     """The content of ``text``, read from ``path``, after checking format, version and checksum."""
-    try:
-        content = json.loads(text, object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:
-        raise InvalidFile(f"the mechanism file {path} is not JSON: {error}") from error
+    content = parse(text, path)
     if not isinstance(content, dict) or content.get("format") != wanted:
         raise InvalidFile(f"{path} is not a mechanism file: its format is not {wanted!r}")
     found = content.get("version")
@@ -54,12 +86,62 @@ def parse_document(
             f"{version}; save the mechanism again"
         )
     claimed = content.pop("checksum", None)
-    if claimed != checksum(content):
+    try:
+        sealed = claimed == checksum(content)
+    except UnicodeEncodeError:  # half a character, which JSON can spell
+        sealed = False
+    if not sealed:
         raise InvalidFile(
             f"the mechanism file {path} does not match its checksum, so it was changed or damaged; "
             "get the original, or save the mechanism again"
         )
     return content
+
+
+def parse(text: str, path: str | PathLike[str]) -> Any:
+    """What ``text``, read from ``path``, says, if all readers of JSON agree about it."""
+    try:
+        content = json.loads(
+            text,
+            object_pairs_hook=_once,
+            parse_int=_exactly,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+        )
+        _must_be_flat(content)
+        if "\\u" in text:  # only an escape can make half of a surrogate pair
+            json.dumps(content, ensure_ascii=False).encode()
+    except RecursionError:
+        raise InvalidFile(f"the mechanism file {path} is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise InvalidFile(f"the mechanism file {path} has text that is not Unicode") from None
+    except ValueError as error:
+        raise InvalidFile(f"the mechanism file {path} is not JSON as it must be: {error}") from None
+    return content
+
+
+def _must_be_flat(content: Any) -> None:
+    """Refuse what is nested deeper than any file of ours, before anything walks into it."""
+    level = [content] if isinstance(content, dict | list) else []
+    for _ in range(MOST_DEPTH):
+        level = [
+            part
+            for whole in level
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+            if isinstance(part, dict | list)
+        ]
+    if level:
+        raise ValueError("it is nested too deeply")
+
+
+def _exactly(digits: str) -> int:
+    if len(digits) > 17 or abs(int(digits)) > LARGEST_NUMBER:
+        raise ValueError("a number above 2^53 must stand as text")
+    return int(digits)
+
+
+def _no_float(digits: str) -> float:
+    raise ValueError(f"a number must be a whole one, got {digits[:20]}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from rainbowdp.ledger.cost import Cost, DPCost, ZeroConcentratedCost
 from rainbowdp.ledger.events import Event
 from rainbowdp.ledger.export import SEALS
 from rainbowdp.ledger.ledger import Ledger
+from rainbowdp.ledger.limits import Limit, whose
 from rainbowdp.ledger.report.picture import picture
 from rainbowdp.ledger.report.summary import Summary
 from rainbowdp.ledger.software import SOFTWARE
@@ -162,18 +163,33 @@ def _subject(words: str, cost: Cost, times: int, found: Summary) -> str:
 
 
 def _askers(found: Summary) -> str:
-    limits = {limit.analyst: limit for limit in found.balance.limits}
+    limits: dict[str, list[Limit]] = {}
+    for limit in found.balance.limits:
+        limits.setdefault(whose(limit.analyst, None), []).append(limit)
     rows = []
     for name, asker in sorted(found.askers.items()):
-        limit = limits.pop(name, None)
-        allowed = "none" if limit is None else f"{_amount(limit.total)}, left {_amount(limit.left)}"
+        allowed = _allowed(limits.pop(name, []))
         rows.append([_text(name), f"{asker.entries:,}", _amount(asker.spent), allowed])
-    for name, limit in sorted(limits.items()):
-        allowed = f"{_amount(limit.total)}, left {_amount(limit.left)}"
-        rows.append([_text(name), "0", "nothing", allowed])
+    for name, some in sorted(limits.items()):
+        shared = all(limit.analyst is None for limit in some)
+        asked = ["–", "–"] if shared else ["0", "nothing"]
+        rows.append([_text(name), *asked, _allowed(some)])
     if not rows:
         return "<p>Nobody has asked yet, and nobody has a limit.</p>"
     return _table(("Analyst", "Questions", "Spent", "Limit"), rows)
+
+
+def _allowed(limits: list[Limit]) -> str:
+    """The limits of one analyst, or of all of them together, as they are now."""
+    now = datetime.now(UTC)
+    said = []
+    for limit in limits:
+        there = limit.at(now)
+        source = "" if limit.source is None else f" on {_text(limit.source)}"
+        per = "" if limit.per is None else f" per {_text(limit.per)}"
+        until = "" if limit.per is None else f" until {there.until()}"
+        said.append(f"{_amount(limit.total)}{per}{source}, left {_amount(there.left)}{until}")
+    return "; ".join(said) or "none"
 
 
 def _decisions(found: Summary) -> str:
