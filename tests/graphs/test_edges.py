@@ -12,6 +12,7 @@ import rustworkx as rx
 from scipy import sparse
 
 import rainbowdp as rb
+from rainbowdp.graphs.edges import read_edges
 from reference import assert_one_sentence
 
 # A path 0-1-2-3-4 and the lone dataset 5: yes, yes, yes, no, no and yes again. Region "yes" has
@@ -259,3 +260,24 @@ def test_a_dataset_without_a_rainbow_is_named(edges: Any) -> None:
     with pytest.raises(rb.InvalidGraph) as error:
         rb.RainbowGraph(edges, {"a": YES, "b": NO})
     assert_one_sentence(error.value, "'zoo'", "rainbow")
+
+
+def test_lengths_come_from_the_weights_of_other_libraries() -> None:
+    graph = nx.Graph()
+    graph.add_edge("a", "b", weight=2.5)
+    graph.add_edge("b", "c", weight=1)
+    other = igraph.Graph(edges=[(0, 1), (1, 2)], edge_attrs={"weight": [2.5, 1]})
+    rust = rx.PyGraph()
+    rust.add_nodes_from(["a", "b", "c"])
+    rust.add_edges_from([(0, 1, 2.5), (1, 2, 1)])
+    for given_graph in (graph, other, rust):
+        weights = read_edges(given_graph).weights
+        assert weights is not None
+        assert weights.tolist() == [2.5, 1.0]
+        first, last = (0, 2) if given_graph is other else ("a", "c")
+        near = rb.nearest_sites(given_graph, [first, last], weighted=True)
+        assert near.numbers.tolist() == [0, 1, 1]
+    assert read_edges(nx.path_graph(3)).weights is None
+    graph.add_edge("c", "d")
+    with pytest.raises(rb.InvalidGraph, match="all edges have a number as their weight or none"):
+        read_edges(graph)

@@ -98,7 +98,8 @@ def test_the_numbers_of_a_matrix_are_lengths() -> None:
         (np.array([1.0, 1.0, 9.0]), (np.array([0, 1, 2]), np.array([1, 2, 3]))), shape=(4, 4)
     )
     assert rb.nearest_sites(matrix, [0, 3], weighted=True).labels.tolist() == [0, 0, 0, 3]
-    assert rb.nearest_sites(matrix, [0, 3]).labels.tolist() == [0, 0, 3, 3]
+    counted = rb.nearest_sites(matrix, [0, 3], weighted=False)
+    assert counted.labels.tolist() == [0, 0, 3, 3]
     with pytest.raises(rb.InvalidGraph, match="finite numbers from 0"):
         rb.nearest_sites(-matrix, [0, 3], weighted=True)
 

@@ -87,6 +87,7 @@ def test_the_goal_decides() -> None:
 
 def test_a_large_graph_has_no_program_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_on_graphs, "_DEMANDS", 10)
+    monkeypatch.setattr(best_on_graphs, "_MORE_DEMANDS", 20)
     monkeypatch.setattr(best_on_graphs, "_CELLS", 10)
     monkeypatch.setattr(best_on_graphs, "_COLUMNS", 10)
     monkeypatch.setattr(best_on_graphs, "_FAR_FROM", 1.0)
@@ -148,10 +149,31 @@ def test_design_refuses_places_that_are_not_there() -> None:
     assert rb.design(RING, rb.DP(1), weights={(label, 0): 1.0}).optimal
     for wrong in ((label, 9), ("x", 0), "x"):
         with pytest.raises(rb.RainbowError, match="that the graph has"):
-            rb.design(RING, rb.DP(1), weights={wrong: 1.0})  # type: ignore[dict-item]
+            rb.design(RING, rb.DP(1), weights={wrong: 1.0})
 
 
 def test_rows_cannot_be_written_over() -> None:
     for made in (rb.optimal(RING, rb.DP(1)), rb.fixed_point(RING, rb.DP(1))):
         with pytest.raises(ValueError, match="read-only"):
             made.table[0, 0] = 1.0
+
+
+def test_where_nothing_can_be_told_apart_one_answer_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(best_on_graphs, "_COLUMNS", 1)  # too large a graph for a program
+    labels = ["a"] * 30 + ["b"] + ["c"]
+    rainbows = {"a": tuple("abc"), "b": tuple("bca"), "c": tuple("cab")}
+    graph = rb.RainbowGraph([(i, i + 1) for i in range(31)], rainbows, labels=labels)
+    far = {
+        "a": {"a": 0, "b": -9, "c": -9},
+        "b": {"a": -1, "b": 0, "c": -9},
+        "c": {"a": -1, "b": -9, "c": 0},
+    }
+    kinds = [kind for kind in KINDS if kind != "program"]
+    choice = best_on_graph(graph, rb.DP("0.001"), far, kinds=kinds)
+    assert choice.name == "homogeneous"
+    assert choice.candidates[0].note == "its boundary says a everywhere"
+    assert choice.value == pytest.approx(-2 / 32)
+    assert choice.exact().proof.exact
+    assert choice.release(31) == "a"

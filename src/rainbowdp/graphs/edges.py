@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
@@ -25,18 +26,45 @@ class Edges:
     names
         The node at each position.
     weights
-        The lengths of the edges, if they have any.
+        The weights or lengths of the edges, if they have any.
+    steps
+        The lengths in whole units, once ``rb.with_lengths`` has said that they count.
+    unit
+        The length of one step.
+    measure
+        What lengths are measured in, such as ``"m"``.
+    written
+        Whether weights are decimals from a text file, which floats spell back; None where a
+        decimal has too many digits for that.
 
     """
 
     pairs: NDArray[Any] | list[tuple[Hashable, Hashable]]
     names: Sequence[Hashable] | None = None
     weights: NDArray[Any] | None = None
+    steps: NDArray[np.uint32] | None = None
+    unit: Fraction | None = None
+    measure: str = ""
+    written: bool | None = False
 
     def __repr__(self) -> str:
         nodes = "" if self.names is None else f"{len(self.names)} nodes, "
         weighted = "" if self.weights is None else ", weighted"
+        if self.steps is not None:
+            assert self.unit is not None
+            weighted = f", lengths in steps of {length_in_words(self.unit, self.measure)}"
         return f"Edges({nodes}{len(self.pairs)} edges{weighted})"
+
+
+def length_in_words(length: Fraction, measure: str) -> str:
+    """A length with its measure: ``12.5 m``.
+
+    >>> length_in_words(Fraction(25, 2), "m"), length_in_words(Fraction(10), "")
+    ('12.5 m', '10')
+    """
+    decimal = f"{float(length):.12g}"
+    shown = decimal if Fraction(decimal) == length else str(length)
+    return f"{shown} {measure}".rstrip()
 
 
 class Ids(Sequence[int]):
@@ -108,32 +136,38 @@ def placed(edges: Any) -> Edges:
         return loaded
     pairs: NDArray[Any] | list[Any] = loaded.pairs
     if isinstance(pairs, list) and all(type(end) is int for pair in pairs for end in pair):
-        pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        try:
+            pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        except OverflowError:
+            raise InvalidGraph("nodes must be whole numbers below 2^63, but one is not") from None
     if isinstance(pairs, np.ndarray):
         if pairs.size and pairs.min() < 0:
             raise InvalidGraph(f"nodes must be whole numbers from 0, got {pairs.min()}")
-        return Edges(pairs, range(int(pairs.max()) + 1 if pairs.size else 0))
+        return replace(loaded, pairs=pairs, names=range(int(pairs.max()) + 1 if pairs.size else 0))
     place: dict[Hashable, int] = {}
     try:
         pairs = [[place.setdefault(end, len(place)) for end in pair] for pair in pairs]
     except TypeError:
         raise InvalidGraph("names of datasets must be hashable, got some that are not") from None
-    return Edges(np.array(pairs, dtype=np.int64).reshape(-1, 2), list(place))
+    found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return replace(loaded, pairs=found, names=list(place))
 
 
-def read_edges(edges: Any) -> Edges:
+def read_edges(edges: Any, weight: str = "weight") -> Edges:
     """Edges from pairs, an (m, 2) array, a SciPy sparse matrix, a file or another library's graph.
 
     Directed graphs are read as undirected, since being neighbors is mutual. igraph vertices go by
     their ``name`` if they have one; rustworkx nodes by their payloads if these are distinct and
-    hashable, otherwise by their indices.
+    hashable, otherwise by their indices. Lengths are what the libraries call the weight of an edge,
+    or the attribute named ``weight``, kept if any edge has one.
     """
     if isinstance(edges, Edges):
         return edges
     libraries = {base.__module__.partition(".")[0] for base in type(edges).__mro__}
     if "networkx" in libraries:
         names = list(edges.nodes)
-        return Edges(_positions(edges.edges(), names), names)
+        lengths = [found for *_, found in edges.edges(data=weight)]
+        return Edges(_positions(edges.edges(), names), names, _lengths(lengths, weight))
     if "igraph" in libraries:
         has_names = "name" in edges.vs.attributes()
         vertices = edges.vs["name"] if has_names else range(edges.vcount())
@@ -142,10 +176,13 @@ def read_edges(edges: Any) -> Edges:
         if len(set(vertices)) != len(vertices):
             twice = next(name for name in vertices if list(vertices).count(name) > 1)
             raise InvalidGraph(f"vertices must have distinct names, got {twice!r} twice")
-        return Edges(_array(edges.get_edgelist()), vertices)
+        lengths = edges.es[weight] if weight in edges.es.attributes() else []
+        return Edges(_array(edges.get_edgelist()), vertices, _lengths(lengths, weight))
     if "rustworkx" in libraries:
         indices = list(edges.node_indices())
-        return Edges(_positions(edges.edge_list(), indices), _payloads(edges.nodes(), indices))
+        lengths = [each if _is_number(each) else None for each in edges.edges()]
+        pairs, payloads = _positions(edges.edge_list(), indices), _payloads(edges.nodes(), indices)
+        return Edges(pairs, payloads, _lengths(lengths, weight))
     if hasattr(edges, "tocoo"):
         matrix = edges.tocoo()
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -180,6 +217,22 @@ def _array(pairs: Iterable[Any]) -> NDArray[np.int64]:
 def _positions(pairs: Iterable[Any], names: Sequence[Hashable]) -> NDArray[np.int64]:
     place = {name: position for position, name in enumerate(names)}
     return _array((place[a], place[b]) for a, b, *_ in pairs)
+
+
+def _lengths(found: Sequence[Any], weight: str) -> NDArray[Any] | None:
+    """The lengths of edges, none if no edge has one; either all have one or none does."""
+    if all(length is None for length in found):
+        return None
+    odd = [length for length in found if not _is_number(length)]
+    if odd:
+        raise InvalidGraph(
+            f"either all edges have a number as their {weight} or none, got {odd[0]}"
+        )
+    return np.array(found)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def _payloads(payloads: Iterable[Any], indices: Sequence[int]) -> Sequence[Hashable]:

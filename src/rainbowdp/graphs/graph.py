@@ -3,13 +3,19 @@
 Datasets with the same rainbow form a region. A region's *boundary* consists of its datasets with a
 neighbor in another region, its *interior* of the others, and the *depth* of a dataset is its
 distance to the boundary of its own region: infinite if its part of the region has no boundary.
+
+Where edges have lengths, an edge of ℓ steps stands for a way over ℓ − 1 places between its ends,
+and the border of two regions is in the middle of an edge between them (``docs/lengths.md``). Then
+a dataset on the boundary may have a depth above 0.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -18,15 +24,22 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Label, Rainbow
 from rainbowdp.display import cards
-from rainbowdp.errors import InvalidGraph, UnknownDataset
-from rainbowdp.graphs.edges import Ids, place_of, read_edges
+from rainbowdp.errors import InvalidGraph, InvalidRainbow, UnknownDataset
+from rainbowdp.expecting import expect, whole
+from rainbowdp.graphs.edges import Ids, length_in_words, place_of
 from rainbowdp.graphs.engines import Engine, engine, plain
+from rainbowdp.graphs.engines import measured as by_length
+from rainbowdp.graphs.engines.measured_plain import FARTHEST, TooFar
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.given import assignment, numbered_marks, pairs_of_positions, rainbow_of
+from rainbowdp.graphs.lengths import AnyLengths, measured
 from rainbowdp.graphs.rainbows import as_rainbow, show
+from rainbowdp.graphs.saying import ON_A_GRAPH, at_a_distance
+from rainbowdp.numeric.quantity import Number
 
 Value = TypeVar("Value")
 _BLOCK = 1 << 20
+_LONGEST = 10**8  # edges of a line
 MOST_SHOWN = 100_000  # datasets of a graph whose regions a notebook lists
 
 
@@ -51,6 +64,10 @@ class RainbowGraph:
     labels
         The region of each dataset, as a mapping or a sequence. Without labels, datasets with the
         same rainbow form a region; with them, two regions may share a rainbow.
+    lengths, unit
+        The lengths of edges, and that of one step, as ``rb.with_lengths`` takes them. Depth,
+        margins and promises then go by steps of length instead of edges. Edges with weights are
+        refused without a word on them: ``lengths=False`` counts edges.
 
     Raises
     ------
@@ -70,6 +87,9 @@ class RainbowGraph:
 
     """
 
+    _unit: Fraction | None = None
+    _measure: str = ""
+
     def __init__(
         self,
         edges: Any,
@@ -77,8 +97,10 @@ class RainbowGraph:
         answers: Sequence[Answer] | None = None,
         *,
         labels: Mapping[Any, Label] | Sequence[Label] | NDArray[Any] | None = None,
+        lengths: AnyLengths | None = None,
+        unit: Number | None = None,
     ) -> None:
-        loaded = read_edges(edges)
+        loaded = measured(edges, lengths, unit)
         assigned = rainbows if labels is None else labels
         names, marks = assignment(assigned, loaded, "rainbow" if labels is None else "label")
         if not len(names):
@@ -95,7 +117,9 @@ class RainbowGraph:
             tuple(regions),
             tuple(as_rainbow(order, chosen) for order in orders),
             chosen,
+            loaded.steps,
         )
+        self._unit, self._measure = loaded.unit, loaded.measure
 
     def _fill(
         self,
@@ -105,13 +129,36 @@ class RainbowGraph:
         labels: tuple[Label, ...],
         rainbows: tuple[Rainbow, ...],
         answers: tuple[Answer, ...],
+        steps: NDArray[np.uint32] | None = None,
     ) -> None:
         self.datasets = names
         self.answers = answers
         self._labels = labels
         self._rainbows = rainbows
         self._region = region
-        self._offsets, self._targets = engine(len(names) + len(pairs)).compress(pairs, len(names))
+        self._lengths: NDArray[np.uint32] | None = None
+        size = len(names) + len(pairs)
+        if steps is None or bool((steps == 1).all()):
+            self._offsets, self._targets = engine(size).compress(pairs, len(names))
+            return
+        found = by_length(size).compress(pairs, steps, len(names))
+        self._offsets, self._targets, self._lengths = found
+        self._refuse_short_borders()
+
+    def _refuse_short_borders(self) -> None:
+        """An edge without a step makes its ends one place, which cannot be in two regions."""
+        assert self._lengths is not None
+        short = np.flatnonzero(self._lengths == 0)
+        first = np.searchsorted(self._offsets, short, side="right") - 1
+        across = np.flatnonzero(self._region[first] != self._region[self._targets[short]])
+        if across.size:
+            place = across[0]
+            one, other = self.names(np.array([first[place], self._targets[short[place]]]))
+            raise InvalidGraph(
+                f"the edge between {one!r} and {other!r} is shorter than the unit, which makes "
+                "them one place, but they are in two regions; use a smaller unit, or give both "
+                "one label"
+            )
 
     @classmethod
     def line(cls, rainbow: Sequence[Answer], length: int) -> RainbowGraph:
@@ -130,8 +177,8 @@ class RainbowGraph:
             The line.
 
         """
-        if not isinstance(length, int | np.integer) or length < 0:
-            raise InvalidGraph(f"length must be a whole number from 0, got length={length!r}")
+        length = whole(length, "length", 0, _LONGEST, InvalidGraph)
+        expect(rainbow, Iterable, "a line", InvalidRainbow)
         nodes = np.arange(length)
         return cls(np.stack([nodes, nodes + 1], axis=1), [tuple(rainbow)] * (length + 1))
 
@@ -214,6 +261,54 @@ class RainbowGraph:
         """The number of edges, without loops and repeats."""
         return len(self._targets) // 2
 
+    @property
+    def lengths(self) -> NDArray[np.uint32] | None:
+        """The steps of each edge beside ``compressed``'s targets, read-only; None if all have 1."""
+        if self._lengths is None:
+            return None
+        lengths = self._lengths.view()
+        lengths.flags.writeable = False
+        return lengths
+
+    @property
+    def unit(self) -> Fraction | None:
+        """The length of one step; None where edges are counted."""
+        return self._unit
+
+    @property
+    def apart(self) -> str:
+        """How far apart two datasets are that a guarantee speaks of, in words."""
+        if self.unit is None:
+            return ON_A_GRAPH
+        return at_a_distance(length_in_words(self.unit, self._measure))
+
+    def refuse_lengths(self, what: str) -> None:
+        """Raise if edges have lengths, in the name of ``what`` can only count them.
+
+        Parameters
+        ----------
+        what
+            The subject of the sentence.
+
+        Raises
+        ------
+        InvalidGraph
+            If edges have lengths.
+
+        """
+        if self._lengths is not None:
+            raise InvalidGraph(
+                f"{what} counts edges, and those of this graph have lengths; use homogeneous, "
+                "proximity, margin-flip or exponential"
+            )
+
+    def edge_lengths(self) -> NDArray[np.int64]:
+        """The steps of each edge, in the order of ``edge_positions``."""
+        if self._lengths is None:
+            return np.ones(self.edge_count, dtype=np.int64)
+        once = plain.sources(self._offsets) < self._targets
+        return self._lengths[once].astype(np.int64)
+
     def edge_positions(self) -> NDArray[np.int64]:
         """Each edge once, as a pair of positions, smaller first."""
         first = plain.sources(self._offsets)
@@ -237,6 +332,38 @@ class RainbowGraph:
 
         """
         return self._engine.touching(self._offsets, self._targets, numbers, count)
+
+    def joined_within(
+        self, numbers: NDArray[Any], count: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """``joined``, and for each pair the steps of the shortest edge that joins it.
+
+        Parameters
+        ----------
+        numbers
+            A whole number for each dataset.
+        count
+            A bound that all numbers are below.
+
+        Returns
+        -------
+        tuple of array
+            The pairs, and beside each a number of steps.
+
+        """
+        if self._lengths is None:
+            pairs = self.joined(numbers, count)
+            return pairs, np.ones(len(pairs), dtype=np.int64)
+        ends = plain.sources(self._offsets), self._targets
+        first, second = (numbers[end].astype(np.int64) for end in ends)
+        kept = first < second
+        codes, lengths = (first * count + second)[kept], self._lengths[kept]
+        order = np.lexsort((lengths, codes))
+        codes = codes[order]
+        new = np.ones(len(codes), dtype=np.bool_)
+        new[1:] = codes[1:] != codes[:-1]
+        pairs = np.stack([codes[new] // count, codes[new] % count], axis=1)
+        return pairs, lengths[order][new].astype(np.int64)
 
     def edge_between(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
         """The positions of two neighbors, one marked in ``first`` and the other in ``second``.
@@ -310,7 +437,28 @@ class RainbowGraph:
     @cached_property
     def depth_numbers(self) -> NDArray[np.int32]:
         """``depth`` as whole numbers in the order of ``datasets``, −1 where it is infinite."""
-        return self._engine.depths(self._offsets, self._targets, self._region, len(self._labels))
+        regions = len(self._labels)
+        if self._lengths is None:
+            return self._engine.depths(self._offsets, self._targets, self._region, regions)
+        with self._near():
+            return by_length(len(self) + self.edge_count).depths(
+                *self._roads, self._region, regions
+            )
+
+    @property
+    def _roads(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.uint32]]:
+        assert self._lengths is not None
+        return self._offsets, self._targets, self._lengths
+
+    @contextmanager
+    def _near(self) -> Iterator[None]:
+        """Say in a sentence where distances do not fit in 31 bits."""
+        try:
+            yield
+        except TooFar:
+            raise InvalidGraph(
+                f"some datasets are more than {FARTHEST:,} steps apart; use a larger unit"
+            ) from None
 
     @cached_property
     def depths(self) -> NDArray[np.float64]:
@@ -318,7 +466,7 @@ class RainbowGraph:
         return _with_infinity(self.depth_numbers)
 
     def distances(self, start: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """The number of steps from each dataset to the nearest marked one.
+        """The number of steps from each dataset to the nearest marked one, by length if there are.
 
         Parameters
         ----------
@@ -331,7 +479,11 @@ class RainbowGraph:
             The distances, infinite where no marked dataset can be reached.
 
         """
-        return _with_infinity(self._engine.distances(self._offsets, self._targets, start))
+        if self._lengths is None:
+            return _with_infinity(self._engine.distances(self._offsets, self._targets, start))
+        with self._near():
+            found = by_length(len(self) + self.edge_count).distances(*self._roads, start)
+        return _with_infinity(found)
 
     def margins(self, truth: NDArray[Any], answers: int, cut: int) -> NDArray[Any]:
         """For each answer, the distance to the nearest dataset where it is true, at most ``cut``.
@@ -352,8 +504,11 @@ class RainbowGraph:
             reachable.
 
         """
-        searched = engine(len(self) + self.edge_count, answers)
-        return searched.margins(self._offsets, self._targets, truth, answers, cut)
+        size = len(self) + self.edge_count
+        if self._lengths is not None:
+            chosen = by_length(size, answers)
+            return chosen.margins(*self._roads, self._region, truth, answers, cut)
+        return engine(size, answers).margins(self._offsets, self._targets, truth, answers, cut)
 
     @property
     def region_numbers(self) -> NDArray[Any]:
@@ -368,12 +523,20 @@ class RainbowGraph:
     @property
     def boundary(self) -> tuple[Dataset, ...]:
         """The datasets with a neighbor in another region."""
-        return self.names(np.flatnonzero(self.depth_numbers == 0))
+        return self.names(np.flatnonzero(self.on_boundary))
+
+    @cached_property
+    def on_boundary(self) -> NDArray[np.bool_]:
+        """Whether each dataset has a neighbor in another region."""
+        if self._lengths is None:
+            zero: NDArray[np.bool_] = self.depth_numbers == 0
+            return zero
+        return self._engine.boundary(self._offsets, self._targets, self._region)
 
     @property
     def interior(self) -> tuple[Dataset, ...]:
         """The datasets whose neighbors all lie in their own region."""
-        return self.names(np.flatnonzero(self.depth_numbers != 0))
+        return self.names(np.flatnonzero(~self.on_boundary))
 
     def names(self, positions: NDArray[Any]) -> tuple[Dataset, ...]:
         """The datasets at ``positions``.
@@ -459,7 +622,7 @@ class Region:
 
     def _named(self, boundary: bool) -> tuple[Dataset, ...]:
         members = self._members
-        on_boundary = self._graph.depth_numbers[members] == 0
+        on_boundary = self._graph.on_boundary[members]
         return self._graph.names(members[on_boundary == boundary])
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats
 from rainbowdp.errors import RainbowError
+from rainbowdp.graphs.engines.measured_plain import FARTHEST
 from rainbowdp.graphs.engines.narrow import margin_type, number_type
 from rainbowdp.graphs.graph import RainbowGraph
 
@@ -29,7 +30,8 @@ def whole_margins(
 ) -> NDArray[Any]:
     """``margins`` as unsigned numbers cut off at ``cut``; the type's largest number is infinity.
 
-    Cut margins still change by at most 1 between neighbors, which is all that privacy asks of them.
+    Cut margins still change by at most 1 between neighbors, or by the steps of an edge with a
+    length, which is all that privacy asks of them.
     Cost: ``margin_bytes(graph, cut)`` of memory, refused before any work if that is more than
     ``limit`` (by default half of the machine's memory), and searches that end at ``cut``.
     """
@@ -56,7 +58,11 @@ def _farthest(graph: RainbowGraph, cut: int | None) -> int:
     """``cut``, or a number that no distance reaches if that is less."""
     if cut is not None and cut < 1:
         raise RainbowError(f"cut must be at least 1, got cut={cut}")
-    return len(graph) if cut is None else min(cut, len(graph))
+    if graph.lengths is None:
+        farthest = len(graph)
+    else:
+        farthest = min(len(graph) * int(graph.lengths.max(initial=1)), FARTHEST)
+    return farthest if cut is None else min(cut, farthest)
 
 
 def half_of_memory() -> int:

@@ -1,22 +1,28 @@
 """Maps between rainbow graphs that keep neighbors together.
 
-A morphism sends neighbors to neighbors or to the same dataset. So whatever is private on its target
-is private on its source when pulled back: ``mechanism.pullback(morphism)``.
+A morphism sends neighbors to neighbors or to the same dataset; where edges have lengths, to
+datasets that are at most as far apart. So whatever is private on its target is private on its
+source when pulled back: ``mechanism.pullback(morphism)``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Dataset
 from rainbowdp.errors import NotAMorphism
+from rainbowdp.expecting import expect
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
+
+Tear: TypeAlias = Callable[
+    [RainbowGraph, RainbowGraph, NDArray[Any]], "tuple[Dataset, Dataset] | None"
+]
 
 
 class Morphism:
@@ -51,11 +57,21 @@ class Morphism:
         target: RainbowGraph,
         image: Mapping[Dataset, Dataset] | Callable[[Dataset], Dataset],
     ) -> None:
+        for graph in (source, target):
+            expect(graph, RainbowGraph, "a morphism", NotAMorphism)
+        if isinstance(image, type):
+            raise NotAMorphism(f"image must be a mapping or a function, got {image.__name__}")
         where = image if callable(image) else _lookup(image)
         positions = np.array([target.position(where(d)) for d in source.datasets], dtype=np.int64)
         self._fill(source, target, positions)
 
-    def _fill(self, source: RainbowGraph, target: RainbowGraph, positions: NDArray[Any]) -> None:
+    def _fill(
+        self,
+        source: RainbowGraph,
+        target: RainbowGraph,
+        positions: NDArray[Any],
+        tear: Tear | None = None,
+    ) -> None:
         positions = np.asarray(positions)
         if positions.shape != (len(source),) or positions.dtype.kind not in "iu":
             raise NotAMorphism(
@@ -70,11 +86,13 @@ class Morphism:
             )
         positions = positions.astype(number_type(len(target) - 1))
         self.source, self.target, self.positions = source, target, positions
-        torn = _torn_edge(source, target, positions)
+        whole = source.lengths is None and target.lengths is None
+        torn = (tear or (_torn_edge if whole else _stretched_edge))(source, target, positions)
         if torn is not None:
+            apart = "not neighbors" if whole else "farther apart"
             raise NotAMorphism(
                 f"this map is no morphism: it sends the neighbors {torn[0]!r} and {torn[1]!r} to "
-                f"{self[torn[0]]!r} and {self[torn[1]]!r}, which are not neighbors"
+                f"{self[torn[0]]!r} and {self[torn[1]]!r}, which are {apart}"
             )
 
     @classmethod
@@ -143,21 +161,66 @@ def boundary_morphism(graph: RainbowGraph) -> Morphism:
     (('y', 'n'), 1)
 
     """
-    target = graph.boundary_graph()
+    target = expect(graph, RainbowGraph, "boundary_morphism", NotAMorphism).boundary_graph()
     numbers = graph.region_numbers
     first = np.searchsorted(target.region_numbers, np.arange(len(graph.regions)))
     last = np.searchsorted(target.region_numbers, np.arange(len(graph.regions)), side="right") - 1
     depth = graph.depth_numbers
-    return Morphism.from_positions(
-        graph, target, np.where(depth < 0, last[numbers], first[numbers] + depth)
-    )
+    positions = np.where(depth < 0, last[numbers], first[numbers] + depth)
+    if graph.lengths is None:
+        return Morphism.from_positions(graph, target, positions)
+    morphism = Morphism.__new__(Morphism)
+    morphism._fill(graph, target, positions, _stretched_depth)
+    return morphism
+
+
+def _stretched_depth(
+    source: RainbowGraph, target: RainbowGraph, positions: NDArray[Any]
+) -> tuple[Dataset, Dataset] | None:
+    """An edge whose ends are farther apart on the boundary graph than they are long, or None.
+
+    Two depths of one region are |D − D'| steps apart, those of two that touch D + 1 + D'.
+    """
+    first, second = source.edge_positions().T
+    depth, region = source.depth_numbers.astype(np.int64), source.region_numbers
+    same = region[first] == region[second]
+    away = np.where(same, np.abs(depth[first] - depth[second]), depth[first] + depth[second] + 1)
+    endless = (depth < 0)[first] | (depth < 0)[second]
+    fine = np.where(endless, same & (depth[first] == depth[second]), away <= source.edge_lengths())
+    if fine.all():
+        return None
+    place = int(np.flatnonzero(~fine)[0])
+    one, other = source.names(np.array([first[place], second[place]]))
+    return one, other
+
+
+def _stretched_edge(
+    source: RainbowGraph, target: RainbowGraph, positions: NDArray[Any]
+) -> tuple[Dataset, Dataset] | None:
+    """An edge whose ends are sent farther apart than it is long, or None."""
+    pairs, steps = source.joined_within(positions, len(target))
+    heads, start = np.unique(pairs[:, 0], return_index=True)
+    for head, begin, end in zip(heads, start, np.append(start, len(pairs))[1:], strict=True):
+        marked = np.zeros(len(target), dtype=np.bool_)
+        marked[head] = True
+        far = target.distances(marked)[pairs[begin:end, 1]] > steps[begin:end]
+        if far.any():
+            one, other = pairs[begin + int(np.flatnonzero(far)[0])]
+            # of all edges between the two classes, a shortest one
+            ends, lengths = source.edge_positions(), source.edge_lengths()
+            images = np.sort(positions[ends].astype(np.int64), axis=1)
+            between = np.flatnonzero((images == [one, other]).all(axis=1))
+            place = between[int(lengths[between].argmin())]
+            first, second = source.names(ends[place])
+            return first, second
+    return None
 
 
 def _lookup(image: Mapping[Dataset, Dataset]) -> Callable[[Dataset], Dataset]:
     def where(dataset: Dataset) -> Dataset:
         try:
             return image[dataset]
-        except KeyError:
+        except (KeyError, IndexError, TypeError):
             raise NotAMorphism(f"image has no entry for dataset {dataset!r}") from None
 
     return where

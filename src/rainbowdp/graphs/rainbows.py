@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidDistribution, InvalidRainbow, RainbowError
+from rainbowdp.expecting import expect
 from rainbowdp.guarantees.curve import ROUNDING
 from rainbowdp.numeric.quantity import exact_distribution
 
@@ -103,6 +104,7 @@ def prefix_signs(a: Floats, b: Floats) -> NDArray[np.int8]:
 def compare_rows(a: Floats, b: Floats, order: Order = "dominance") -> NDArray[np.int8]:
     """``prefix_signs`` as the order reads them: all of them, or only the first that differs."""
     signs = prefix_signs(np.atleast_2d(a), np.atleast_2d(b))
+    expect(order, str, "an order of mechanisms")
     if order == "dominance":
         return signs
     if order == "lexicographic":

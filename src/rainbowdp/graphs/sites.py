@@ -7,7 +7,7 @@ it. A node that no site reaches is infinitely far from all of them, so it goes t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import expect
 from rainbowdp.graphs.edges import Edges, Ids, place_of, placed
+from rainbowdp.graphs.lengths import measured, merged_weights
 
 _UNCLAIMED = np.uint32(0xFFFFFFFF)
 
@@ -64,7 +66,7 @@ def nearest_sites(
     edges: Any,
     sites: Sequence[Dataset] | Mapping[Answer, Dataset],
     *,
-    weighted: bool = False,
+    weighted: bool | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> NearestSites:
     """Label every node by its nearest site, and give every site its rainbow.
@@ -78,7 +80,9 @@ def nearest_sites(
     sites
         Nodes, or names with their nodes: ``{"Bellevue": 17, "Mount Sinai": 5000}``.
     weighted
-        Add up the weights of edges, which a file or a SciPy matrix has, instead of counting edges.
+        Add up the weights of edges, which a file or a SciPy matrix has, or count edges. It must be
+        said where edges have weights, unless ``rb.with_lengths`` has already: then lengths add up,
+        and the ends of an edge that is shorter than the unit are one place.
     progress
         Called with numbers from 0 to 1.
 
@@ -103,11 +107,12 @@ def nearest_sites(
     RainbowGraph(5 datasets, 4 edges, 2 regions, 2 answers)
 
     """
-    graph = placed(edges)
+    graph = placed(edges if weighted is not None else measured(edges, None, None))
+    expect(sites, Iterable, "nearest_sites", InvalidGraph)
     nodes = list(sites.values()) if isinstance(sites, Mapping) else list(sites)
     names = tuple(sites) if isinstance(sites, Mapping) else tuple(nodes)
     places = _places_of(graph, nodes)
-    roads = _Roads(graph, weighted)
+    roads = _Roads(graph, graph.steps is not None if weighted is None else weighted)
     distances = roads.distances(places)
     numbers = roads.claims(distances, places)
     between = np.empty((len(places), len(places)))
@@ -132,7 +137,7 @@ def _places_of(graph: Edges, nodes: Sequence[Dataset]) -> list[int]:
         found = [place_of(names, int(n)) if _is_whole(n) else None for n in nodes]
     else:
         where = {name: place for place, name in enumerate(names)}
-        found = [where.get(node) for node in nodes]
+        found = [where.get(node) if isinstance(node, Hashable) else None for node in nodes]
     places = [place for place in found if place is not None]
     if len(places) < len(nodes):
         stray = nodes[found.index(None)]
@@ -175,7 +180,8 @@ class _Roads:
         opposite = np.concatenate([pairs[:, 1], pairs[:, 0]])[incidence.indices]
         lengths = np.ones(count)
         if weighted:
-            lengths = np.tile(_checked_lengths(graph.weights), 2)[incidence.indices]
+            merged = graph.weights if graph.steps is None else merged_weights(graph)
+            lengths = np.tile(_checked_lengths(merged), 2)[incidence.indices]
         targets = opposite.astype(incidence.indices.dtype)
         self.matrix = sparse.csr_array((lengths, targets, incidence.indptr), shape=(size, size))
 

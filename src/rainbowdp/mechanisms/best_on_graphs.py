@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +25,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import whole_margins
+from rainbowdp.graphs.truth import true_answers
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
@@ -34,20 +35,23 @@ from rainbowdp.mechanisms.design import design, moderate_levels, worst_case_boun
 from rainbowdp.mechanisms.lifted.lifted import RELIEFS, fixed_point, lifted
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.optimal import optimal_on_graph
+from rainbowdp.mechanisms.preferring import follows, preferring, reordered
 from rainbowdp.mechanisms.proximity import proximity_by_margins
 from rainbowdp.mechanisms.unrestricted.program import program
-from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Worths, worths_of
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, Worths, goal_of
 
 Made: TypeAlias = Mechanism
 
 _COLUMNS = 8_000  # of a program for a boundary: some seconds
 _DEMANDS = 24_000  # rows of a program over all datasets: some seconds
+_MORE_DEMANDS = 80_000  # the same where the other kinds may be far from the best: ten seconds
 _MANY_DEMANDS = 2_000  # the same where a curve has many lines
 _CELLS = 1 << 20  # datasets times answers up to which a fixed point is looked for to the end
 _MOST_CELLS = 1 << 26  # beyond which it would not fit in a gigabyte
 _FAR_FROM = 1.5  # of e^ε: a larger crowd than this has not been seen to be mended
 _TIE = 1e-9  # a kind that is better by less is not: the simpler one stays
 _ROUNDS, _NEAR = 60, 1e-6
+_SETTLED = "a fixed point as it is"  # within a percent of the best for the true answer
 _NAMED = 65_534  # the largest margin that two bytes hold, beside infinity
 
 
@@ -176,28 +180,21 @@ def best_on_graph(
     utility: AnyUtility | None = None,
     weights: AnyWeights | None = None,
     *,
+    forbid: Forbidden = (),
     kinds: Sequence[str] | None = None,
 ) -> Choice:
     """The mechanism with the most expected worth among ``kinds``, by default all there are."""
-    promise = curve_of(guarantee, "best on a graph")
-    shop = _Shop(graph, promise, worths_of(graph, utility, weights))
+    left, worths = goal_of(graph, utility, weights, forbid)
     chosen: Made | None = None
     most, name = -math.inf, ""
     candidates = []
-    for kind in kinds if kinds is not None else KINDS:
-        if kind not in KINDS:
-            raise InvalidMechanism(f"a kind on a graph must be one of {', '.join(KINDS)}")
-        started = time.process_time()
-        try:
-            made, note = KINDS[kind](shop)
-            value = shop.worths.mean(made)
-        except RainbowError as error:
-            candidates.append(Candidate(kind, None, str(error), time.process_time() - started))
+    seen = goal_graphs(graph, left, worths, utility)
+    for each, made in each_kind(seen, guarantee, worths, kinds):
+        candidates.append(each)
+        if made is None or each.value is None:
             continue
-        candidates.append(Candidate(kind, value, note, time.process_time() - started))
-        shop.made.add(kind)
-        if chosen is None or value > most + _TIE * max(1.0, abs(most)):
-            most, chosen, name = value, made, kind
+        if chosen is None or each.value > most + _TIE * max(1.0, abs(most)):
+            most, chosen, name = each.value, made, each.kind
     if chosen is None:
         reasons = "; ".join(f"{each.kind}: {each.note}" for each in candidates)
         raise InvalidGuarantee(f"no kind of mechanism can keep {guarantee} here ({reasons})")
@@ -205,7 +202,57 @@ def best_on_graph(
     def rank(each: Candidate) -> tuple[bool, float]:
         return each.kind != name, math.inf if each.value is None else -each.value
 
-    return Choice(chosen, tuple(sorted(candidates, key=rank)), shop.worths.words)
+    return Choice(chosen, tuple(sorted(candidates, key=rank)), worths.words)
+
+
+def each_kind(
+    graphs: Sequence[RainbowGraph],
+    guarantee: Any,
+    worths: Worths,
+    kinds: Sequence[str] | None = None,
+) -> Iterator[tuple[Candidate, Made | None]]:
+    """Each of ``kinds``, the better of those on ``graphs``; made when it is asked for."""
+    promise = curve_of(guarantee, "best on a graph")
+    shops = [_Shop(graph, promise, worths) for graph in graphs]
+    for kind in kinds if kinds is not None else KINDS:
+        if kind not in KINDS:
+            raise InvalidMechanism(f"a kind on a graph must be one of {', '.join(KINDS)}")
+        started = time.process_time()
+        made, value, note = _better(kind, shops)
+        yield Candidate(kind, value, note, time.process_time() - started), made
+
+
+def goal_graphs(
+    graph: RainbowGraph, left: RainbowGraph, worths: Worths, utility: AnyUtility | None
+) -> list[RainbowGraph]:
+    """The graphs that kinds are made on, where ``left`` is without the forbidden answers.
+
+    It has the rainbows that the goal has; and, if they differ, there is one with its regions, too.
+    A utility by first choice says nothing about other regions, unless first choices are forbidden.
+    """
+    if follows(utility):
+        return [left]
+    own = reordered(left, worths)
+    if left is graph and not worths.by_dataset:
+        return [own]
+    aimed = preferring(left, worths)
+    return [own] if (true_answers(aimed) == true_answers(own)).all() else [aimed, own]
+
+
+def _better(kind: str, shops: Sequence[_Shop]) -> tuple[Made | None, float | None, str]:
+    """The better mechanism of a kind, its value, and how it was made; or why there is none."""
+    found: tuple[Made | None, float | None, str] = None, None, ""
+    for shop in shops:
+        try:
+            made, note = KINDS[kind](shop)
+            value = shop.worths.mean(made)
+        except RainbowError as error:
+            found = found if found[0] is not None or found[2] else (None, None, str(error))
+            continue
+        shop.made.add(kind)
+        if found[1] is None or value > found[1] + _TIE * max(1.0, abs(found[1])):
+            found = made, value, note
+    return found
 
 
 @dataclass(frozen=True)
@@ -259,8 +306,18 @@ def _homogeneous(shop: _Shop) -> tuple[Made, str]:
         found.append((worths.mean(made), made, f"its boundary {worst.words}"))
     made = optimal_on_graph(graph, promise, BoundaryCondition.symmetric(graph, promise))
     found.append((worths.mean(made), made, "its boundary symmetric"))
+    said = worths.constant()
+    made = optimal_on_graph(graph, promise, _always(graph, said))
+    found.append((worths.mean(made), made, f"its boundary says {graph.answers[said]} everywhere"))
     _, made, note = max(found, key=lambda each: each[0])
     return made, note
+
+
+def _always(graph: RainbowGraph, said: int) -> BoundaryCondition:
+    """One answer on every boundary: what is left where ε is too small to tell places apart."""
+    row = {answer: int(number == said) for number, answer in enumerate(graph.answers)}
+    bounded = [label for label, region in graph.regions.items() if region.deepest is not None]
+    return BoundaryCondition(graph, dict.fromkeys(bounded, row))
 
 
 def _proximity(shop: _Shop) -> tuple[Made, str]:
@@ -298,6 +355,8 @@ def _fixed_point(shop: _Shop) -> tuple[Made, str]:
         tolerance=_NEAR if large else 1e-9,
         reliefs=2 * RELIEFS if large else RELIEFS,
     )
+    if not made.relieved:
+        shop.made.add(_SETTLED)
     mended = f", {made.relieved:,} datasets less certain than it" if made.relieved else ""
     return made, f"after {made.rounds} rounds{mended}"
 
@@ -321,7 +380,8 @@ def _program(shop: _Shop) -> tuple[Made, str]:
     graph, promise = shop.graph, shop.guarantee
     pure = isinstance(promise, DP) and promise.delta == 0
     demands = 2 * graph.edge_count * len(graph.answers)
-    allowed = _DEMANDS if pure else _MANY_DEMANDS
+    near = _SETTLED in shop.made and not shop.worths.by_dataset
+    allowed = _MANY_DEMANDS if not pure else _DEMANDS if near else _MORE_DEMANDS
     if demands > allowed:
         raise InvalidMechanism(
             f"its linear program would have {demands:,} rows, more than the {allowed:,} that are "

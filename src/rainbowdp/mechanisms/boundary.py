@@ -14,6 +14,7 @@ from typing import Any
 
 from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.errors import InvalidBoundary
+from rainbowdp.expecting import expect
 from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import in_order
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
@@ -69,7 +70,7 @@ class BoundaryCondition:
         graph: RainbowGraph,
         conditions: Mapping[Label, Any] | Sequence[Any] | Floats | BoundaryCondition,
     ) -> None:
-        self.graph = graph
+        self.graph = expect(graph, RainbowGraph, "a boundary condition", InvalidBoundary)
         if isinstance(conditions, BoundaryCondition):
             carried = conditions
             conditions = {label: carried.exact(label) for label in carried.exact_rows}
@@ -116,6 +117,7 @@ class BoundaryCondition:
             The condition.
 
         """
+        expect(graph, RainbowGraph, "a boundary condition", InvalidBoundary)
         others = len(graph.answers) - 1
         b = _equal_share(curve_of(guarantee, "a boundary condition"), others)
         return cls(graph, (1.0 - others * b, *[b] * others))

@@ -4,7 +4,8 @@
 first choice is v. Margins are 0 exactly at the first choice and change by at most 1 between
 neighbors, which is all that proximity, a margin flip and the exponential mechanism need: their
 rules are proved for every such function. That these margins are such a function is checked here on
-every edge, in whole numbers, so the proof covers the graph.
+every edge, in whole numbers, so the proof covers the graph. Where edges have lengths, margins
+change by at most the steps of an edge, and the promise is one for each step (``docs/lengths.md``).
 
 Memory: one, two or four bytes for each dataset and answer.
 """
@@ -155,7 +156,9 @@ class ByMargins(Mechanism):
 
     @cached_property
     def _exact(self) -> ExactMechanism:
-        return ExactMechanism(self.promise, self.graph.answers, self.rule, locate=self.key)
+        return ExactMechanism(
+            self.promise, self.graph.answers, self.rule, self.graph.apart, locate=self.key
+        )
 
     def key(self, dataset: Dataset) -> dict[Answer, int]:
         """The margins of ``dataset``, by which its exact row is found.
@@ -219,7 +222,7 @@ def _must_have_rivals(graph: RainbowGraph, kind: str) -> None:
 
 
 def _margins(graph: RainbowGraph, farthest: int) -> NDArray[Any]:
-    return whole_margins(graph, min(farthest, len(graph)))
+    return whole_margins(graph, farthest)
 
 
 def distinct(graph: RainbowGraph, found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -233,15 +236,31 @@ def distinct(graph: RainbowGraph, found: NDArray[Any]) -> tuple[NDArray[Any], ND
 
 
 def _must_be_margins(graph: RainbowGraph, whole: NDArray[Any]) -> None:
-    """Refuse margins that are not 0 at exactly the first choice, or jump on an edge."""
+    """Refuse margins that are not 0 at exactly the first choice, or jump on an edge.
+
+    Between the ends of an edge of ℓ steps lies a chain of ℓ unit steps, each with one margin at 0,
+    if no margin changes by more than ℓ and, where the first choice changes, the margins of the
+    other end's first choice add up to ℓ + 1 at most.
+    """
     truth = first_choices(graph)[graph.region_numbers]
     first, second = np.ascontiguousarray(graph.edge_positions().T)
+    steps = 1 if graph.lengths is None else graph.edge_lengths()
+    across = np.zeros(len(first) if graph.lengths is not None else 0, dtype=np.int64)
     for number, column in enumerate(whole.T):
         held: Integers = np.ascontiguousarray(column)
         low, high = held[first], held[second]
         far = np.maximum(low, high) - np.minimum(low, high)
-        if (far > 1).any() or ((held == 0) != (truth == number)).any():
+        if (far > steps).any() or ((held == 0) != (truth == number)).any():
             raise InvalidMechanism(
                 f"the margin of {graph.answers[number]!r} must be 0 where it is the first choice "
-                "and nowhere else, and change by at most 1 between neighbors, but does not"
+                "and nowhere else, and change by at most 1 between neighbors, or by the steps of "
+                "an edge, but does not"
             )
+        if graph.lengths is not None:
+            across[truth[second] == number] += low[truth[second] == number]
+            across[truth[first] == number] += high[truth[first] == number]
+    if graph.lengths is not None and (across > steps + 1)[truth[first] != truth[second]].any():
+        raise InvalidMechanism(
+            "margins must be 0 at one answer in the middle of an edge, too, but the two that "
+            "change places on one are farther apart than it is long"
+        )

@@ -12,7 +12,7 @@ program is convex, so the average of an optimum over such symmetries is an optim
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,14 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats, Label
-from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
+from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidGuarantee, RainbowError
 from rainbowdp.exact.steps import in_answer_order, repaired
+from rainbowdp.expecting import expect, whole
 from rainbowdp.graphs.graph import RainbowGraph, Region
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.boundary import BoundaryCondition
-from rainbowdp.mechanisms.worths import AnyUtility, Worths, worths_of
+from rainbowdp.mechanisms.worths import AnyUtility, Forbidden, Worths, goal_of, worths_of
 from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
 
 LEVELS = 100  # deeper datasets count as if they were this deep
@@ -79,7 +80,8 @@ def design(
     guarantee: TradeOffCurve,
     *,
     utility: AnyUtility | None = None,
-    weights: Mapping[tuple[Label, int], float] | NDArray[Any] | None = None,
+    weights: Mapping[Any, float] | NDArray[Any] | None = None,
+    forbid: Forbidden = (),
     worst: bool = False,
     levels: int = LEVELS,
 ) -> Design:
@@ -99,8 +101,10 @@ def design(
         mapping {first choice: {answer: worth}}, or an array by first choice or dataset, and answer.
         At each depth of a region the mean worth must not rise along its rainbow.
     weights
-        {(region, depth): weight} for the total, or what each dataset counts; by default every
-        dataset counts once.
+        {(region, depth): weight} for the total, or what each dataset counts, as an array or
+        {dataset: weight}; by default every dataset counts once.
+    forbid
+        Answers that are never given: the boundary is then one of ``rb.forbid(graph, …)``.
     worst
         First maximize the least worth on any region's boundary, then the total.
     levels
@@ -125,6 +129,7 @@ def design(
     {'yes': 0.75, 'no': 0.25}
 
     """
+    expect(graph, RainbowGraph, "design", InvalidGraph)
     guarantee = curve_of(guarantee, "design")
     if not isinstance(guarantee, PiecewiseLinear):
         raise InvalidGuarantee(
@@ -136,8 +141,19 @@ def design(
             f"a boundary can be designed for an e^epsilon of at most {_STEEPEST:g}, got "
             f"{guarantee}; use BoundaryCondition.symmetric"
         )
-    if levels < 0:
-        raise RainbowError(f"levels must be at least 0, got levels={levels}")
+    levels = whole(levels, "levels", 0, 10**9, RainbowError)
+    if (
+        isinstance(weights, Mapping)
+        and len(weights) == len(graph)
+        and all(map(_in(graph), weights))
+    ):
+        weights = np.array([weights[dataset] for dataset in graph.datasets], dtype=object)
+    if utility is None or isinstance(utility, Utility):
+        graph = goal_of(graph, None, None, forbid)[0]
+    else:
+        of_datasets = None if isinstance(weights, Mapping) else weights
+        graph, utility = goal_of(graph, utility, of_datasets, forbid)
+        weights = weights if isinstance(weights, Mapping) else None
     worths, heads = _worths_and_heads(graph, utility, weights, levels)
     program = _Program(graph, guarantee, worths, heads)
     solution, value, bound = program.solve(worst)
@@ -215,10 +231,14 @@ def moderate_levels(graph: RainbowGraph, most: int = _MODERATE) -> int | None:
     return None
 
 
+def _in(graph: RainbowGraph) -> Callable[[Any], bool]:
+    return lambda dataset: dataset in graph
+
+
 def _worths_and_heads(
     graph: RainbowGraph,
     utility: AnyUtility | None,
-    weights: Mapping[tuple[Label, int], float] | NDArray[Any] | None,
+    weights: Mapping[Any, float] | NDArray[Any] | None,
     levels: int,
 ) -> tuple[dict[Label, Floats], dict[Label, Floats]]:
     """The worth of each choice by region and depth, and its mean on the boundary."""
@@ -262,7 +282,7 @@ def _summed(
         if (np.diff(rows, axis=1) > 1e-12 * np.abs(rows).max(initial=0.0)).any():
             raise RainbowError(
                 f"the mean worth must never rise along a rainbow, but does in the region of "
-                f"{region.name}; use rb.best or rb.program for such a utility"
+                f"{region.name}; use rb.best or rb.program, or order the rainbows by rb.prefer"
             )
         worths[region.label] = rows
         heads[region.label] = rows[0] / max(shares[number, 0], 1e-300)

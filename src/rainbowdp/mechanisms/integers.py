@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats, Integers
+from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.steps import in_answer_order, ladder, repaired
 from rainbowdp.graphs.graph import RainbowGraph
@@ -45,6 +46,7 @@ def regrown(
         guarantee,
         graph.answers,
         Homogeneous(rows, certain, graph.touching),
+        neighbors=graph.apart,
         mixing=mixing,
         locate=lambda dataset: (graph.region[dataset], graph.depth[dataset]),
     )
@@ -56,8 +58,17 @@ def row_by_row(
     table: Floats,
     index: NDArray[Any],
     pairs: Integers,
+    steps: Integers,
 ) -> ExactMechanism:
-    """Each distinct row as a region of its own; ``pairs`` of them occur on neighbors."""
+    """Each distinct row as a region of its own; ``pairs`` of them occur on neighbors.
+
+    Pairs that are more than one step apart are held to the promise of one step: a file has no
+    lengths.
+    """
+    if (steps == 0).any():
+        raise InvalidMechanism(
+            "two datasets whose edge is shorter than the unit must have one and the same row"
+        )
     touching = tuple((int(a), int(b)) for a, b in pairs)
     heads = {number: exact_distribution(row.tolist()) for number, row in enumerate(table)}
     fixed, mixing = repaired(guarantee, heads, touching)
@@ -65,6 +76,7 @@ def row_by_row(
         guarantee,
         graph.answers,
         Homogeneous({number: (row,) for number, row in fixed.items()}, {}, touching),
+        neighbors=graph.apart,
         mixing=mixing,
         locate=lambda dataset: (int(index[graph.position(dataset)]), 0),
     )

@@ -20,11 +20,13 @@ from rainbowdp.display.progress import track
 from rainbowdp.errors import InvalidMechanism, RainbowError
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable
+from rainbowdp.expecting import expect
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import Morphism
 from rainbowdp.graphs.rainbows import Order, Utility, Verdict, compare_rows, in_order, verdict
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
+from rainbowdp.guarantees.repeated import excess_after, excesses_after
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.integers import regrown, row_by_row
 from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, worths_of
@@ -197,6 +199,8 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
             If a dataset has no distribution.
 
         """
+        expect(graph, RainbowGraph, "a mechanism", InvalidMechanism)
+        expect(distributions, Mapping, "Mechanism.from_table", InvalidMechanism)
         rows: dict[tuple[float, ...], int] = {}
         index = np.empty(len(graph), dtype=np.int64)
         for place, dataset in enumerate(graph.datasets):
@@ -314,14 +318,15 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
     def _exact(self) -> ExactMechanism:
         if self.boundary is not None:
             return regrown(self.graph, self.promise, self.boundary)
-        return row_by_row(self.graph, self.promise, self.table, self.index, self.row_pairs())
+        pairs = self.graph.joined_within(self.index, len(self.table))
+        return row_by_row(self.graph, self.promise, self.table, self.index, *pairs)
 
     def check(self, guarantee: TradeOffCurve | None = None, *, every_edge: bool = False) -> Check:
         """Check the guarantee on every pair of neighbors: all sets of answers, both directions.
 
         Rows are floats, so the result holds up to a relative rounding of 1e-12. Cost: O(edges) and
         one comparison for each distinct pair of rows, in blocks; memory is that of the distinct
-        pairs.
+        pairs. n steps of an edge with a length allow n·ε, or φ applied n times (n·μ).
 
         Parameters
         ----------
@@ -351,20 +356,32 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         promise = curve_of(promise, _WHAT)
         if self.rows is not self and not every_edge and self.rows.check(promise):
             return Check.over_pairs(promise, len(self.rows.row_pairs()))
-        pairs = self.row_pairs()
+        pairs, steps = self.graph.joined_within(self.index, len(self.table))
         excess = np.zeros(len(pairs))
         starts = range(0, len(pairs), _BLOCK)
         for start in track(starts, len(starts), "checking"):
-            first, second = pairs[start : start + _BLOCK].T
-            excess[start : start + _BLOCK] = promise.excesses(self.table[first], self.table[second])
+            block = slice(start, start + _BLOCK)
+            first, second = pairs[block].T
+            rows = self.table[first], self.table[second]
+            excess[block] = excesses_after(promise, *rows, steps[block])
         if not excess.any():
             return Check.over_pairs(promise, len(pairs))
-        first, second = pairs[int(excess.argmax())]
-        worst = promise.excess(self.table[first], self.table[second])
-        places = np.array(self.graph.edge_between(self.index == first, self.index == second))
+        place = int(excess.argmax())
+        first, second = pairs[place]
+        worst = excess_after(promise, self.table[first], self.table[second], int(steps[place]))
+        places = np.array(self._shortest_between(first, second, int(steps[place])))
         more, less = self.graph.names(places if worst.first else places[::-1])
         answers = tuple(self.graph.answers[a] for a in worst.answers)
         return Check.broken(promise, len(pairs), float(worst), (more, less), answers)
+
+    def _shortest_between(self, first: int, second: int, steps: int) -> tuple[int, int]:
+        """The positions of two neighbors with these rows, so many steps apart."""
+        if self.graph.lengths is None:
+            return self.graph.edge_between(self.index == first, self.index == second)
+        ends = self.graph.edge_positions()[self.graph.edge_lengths() == steps]
+        ends = np.concatenate([ends, ends[:, ::-1]])
+        found = ends[(self.index[ends] == [first, second]).all(axis=1)][0]
+        return int(found[0]), int(found[1])
 
     def row_pairs(self) -> NDArray[np.int64]:
         """The distinct pairs of different rows that occur on neighbors."""
@@ -389,7 +406,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
 
     def homogeneity(self) -> Homogeneity:
         """Whether each region has one and the same distribution on its whole boundary."""
-        on_boundary = np.flatnonzero(self.graph.depth_numbers == 0)
+        on_boundary = np.flatnonzero(self.graph.on_boundary)
         _, first = np.unique(self.graph.region_numbers[on_boundary], return_index=True)
         head = dict(
             zip(self.graph.region_numbers[on_boundary[first]], on_boundary[first], strict=True)
@@ -480,6 +497,8 @@ def relate(a: Mechanism, b: Mechanism, order: Order | Utility = "dominance") -> 
     'dominates'
 
     """
+    for mechanism in (a, b):
+        expect(mechanism, Mechanism, "a comparison of mechanisms", InvalidMechanism)
     if a.graph is not b.graph:
         raise RainbowError(
             "these mechanisms are on different graphs; only mechanisms on the same graph compare"

@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Answer, Floats, Label
+from rainbowdp.errors import InvalidGraph
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import boundary_morphism
-from rainbowdp.guarantees.curve import TradeOffCurve
+from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.design import default_boundary
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.numeric.quantity import Number, exact_distribution
+
+MOST_WEIGHTS = 1 << 27  # of rows in floats: a gigabyte
 
 
 def optimal_on_graph(
@@ -34,6 +37,7 @@ def optimal_on_graph(
     else:
         condition = BoundaryCondition(world, boundary)
     condition.validate(guarantee)
+    _refuse_long_ladders(world)
     morphism = boundary_morphism(world)
     lines = morphism.target
     place = {answer: number for number, answer in enumerate(world.answers)}
@@ -58,6 +62,16 @@ def optimal_on_graph(
     return Mechanism(
         world, table, index, guarantee, name="homogeneous", rows=rows, boundary=condition
     )
+
+
+def _refuse_long_ladders(world: RainbowGraph) -> None:
+    deepest = [region.deepest for region in world.regions.values() if region.deepest is not None]
+    weights = sum(depth + 1 for depth in deepest) * len(world.answers)
+    if world.lengths is not None and weights > MOST_WEIGHTS:
+        raise InvalidGraph(
+            f"regions are up to {max(deepest):,} steps deep, which makes {weights:,} weights, more "
+            f"than the limit of {MOST_WEIGHTS:,}; use a larger unit, or a mechanism by margins"
+        )
 
 
 def optimal_line(
@@ -89,8 +103,9 @@ def optimal_line(
     [0.25, 0.5, 0.75]
 
     """
+    guarantee = curve_of(guarantee, "a line")
     graph = RainbowGraph.line(rainbow, length)
-    row = exact_distribution(list(row), len(graph.answers))
+    row = exact_distribution(row, len(graph.answers))
     return Mechanism(
         graph, guarantee.rows(row, np.arange(length + 1)), np.arange(length + 1), guarantee
     )

@@ -17,7 +17,7 @@ from reference import assert_one_sentence
 PAIRS = [[0, 1], [1, 2], [2, 3], [0, 3]]
 
 
-def named(edges: Any) -> list[list[int]]:
+def named(edges: Any) -> list[list[Any]]:
     """The edges by the names of their ends."""
     return [[edges.names[a], edges.names[b]] for a, b in np.asarray(edges.pairs).tolist()]
 
@@ -220,17 +220,82 @@ def test_a_file_cut_off_in_the_middle(tmp_path: Path, kind: str) -> None:
 
 def test_what_is_no_graph_file(tmp_path: Path) -> None:
     with pytest.raises(rb.InvalidGraph) as refused:
-        rb.read_graph("roads.txt")
-    assert_one_sentence(refused.value, ".gr.xz", "got roads.txt")
-    for name in ("none.csv", "none.parquet", "none.npy"):
+        rb.read_graph("roads.doc")
+    assert_one_sentence(refused.value, ".gr.xz", "got roads.doc")
+    for name in ("none.csv", "none.parquet", "none.npy", "none.txt", "none.graphml"):
         with pytest.raises(rb.InvalidGraph, match=r"none\."):
             rb.read_graph(tmp_path / name)
     path = tmp_path / "edges.csv"
     path.write_text("a,b,w\n1,2,x\n")
     with pytest.raises(rb.InvalidGraph, match="its columns are a, b, w"):
         rb.read_graph(path, columns=("a", "c"))
-    with pytest.raises(rb.InvalidGraph, match="got others in column 'w'"):
+    with pytest.raises(rb.InvalidGraph, match=r"got x in .*edges.csv, line 2"):
         rb.read_graph(path, columns=("a", "b"), weight="w")
     np.save(tmp_path / "edges.npy", np.array(PAIRS))
     with pytest.raises(rb.InvalidGraph, match="has no column names"):
         rb.read_graph(tmp_path / "edges.npy", columns=("a", "b"))
+
+
+@pytest.mark.parametrize("ending", ["txt", "txt.gz", "edges", "edgelist"])
+@pytest.mark.parametrize("mark", ["#", "%"])
+@pytest.mark.parametrize("separator", ["\t", " ", ","])
+def test_an_edge_list_has_comments_and_no_line_of_names(
+    tmp_path: Path, ending: str, mark: str, separator: str
+) -> None:
+    path = tmp_path / f"list.{ending}"
+    lines = [separator.join(map(str, pair)) for pair in PAIRS]
+    text = "\n".join([f"{mark} From{separator}To", *lines[:2], f"{mark} more", "", *lines[2:], ""])
+    path.write_bytes(gzip.compress(text.encode()) if ending.endswith("gz") else text.encode())
+    edges = rb.read_graph(path)
+    assert (named(edges), edges.names) == (PAIRS, range(4))
+
+
+@pytest.mark.parametrize("ending", ["txt", "csv", "parquet"])
+def test_nodes_may_have_names(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"friends.{ending}"
+    pairs = [["zoe", "ann"], ["ann", "bob"], ["3", "zoe"]]
+    if ending == "parquet":
+        rows = ", ".join(f"('{a}', '{b}')" for a, b in pairs)
+        parquet(path, f"SELECT * FROM (VALUES {rows}) AS t(a, b)")
+    else:
+        head = "" if ending == "txt" else "from,to\n"
+        space = " " if ending == "txt" else ","
+        path.write_text(head + "\n".join(space.join(pair) for pair in pairs))
+    edges = rb.read_graph(path)
+    assert edges.names == ["3", "ann", "bob", "zoe"]
+    assert named(edges) == pairs
+    labels = tmp_path / "labels.csv"
+    labels.write_text("node,label\nbob,x\nann,x\nzoe,y\n3,y\n")
+    assert rb.read_labels(labels, edges).tolist() == ["y", "x", "x", "y"]
+    labels.write_text("node,label\nbob,x\nann,x\nzoe,y\n")
+    with pytest.raises(rb.InvalidGraph, match="no label for node 3"):
+        rb.read_labels(labels, edges)
+    labels.write_text("node,label\nbob,x\nann,x\nzoe,y\n3,y\nmax,y\n")
+    with pytest.raises(rb.InvalidGraph, match="label for node max, which is not in the graph"):
+        rb.read_labels(labels, edges)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0 1\n1 x\n", "got x in .*, line 2"),
+        ("a b\n\nb\n", "must have 2 fields .* got 1 in .*, line 3"),
+        ("a b c\n", "columns 1, 2, 3; name the two"),
+        ("# nothing\n", "has no columns"),
+        ("a\tb\nb\t\n", "must have names, got none in .*, line 2"),
+    ],
+)
+def test_an_edge_list_that_makes_no_sense_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text(text)
+    with pytest.raises(rb.InvalidGraph, match=said) as error:
+        rb.read_graph(path)
+    assert_one_sentence(error.value)
+
+
+def test_the_third_column_of_an_edge_list_may_be_lengths(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("# a road and its metres\na b 1.5\nb c 2\n")
+    edges = rb.read_graph(path, columns=["1", "2"], weight="3")
+    assert edges.weights is not None
+    assert edges.weights.tolist() == [1.5, 2.0]

@@ -1,7 +1,8 @@
 """Boundary, depth and touching regions of a graph in compressed rows, one module per engine.
 
 ``plain`` needs nothing but NumPy and serves small graphs; ``compiled`` needs Numba and serves
-large ones. Both are an ``Engine`` and give the same results; ``engine`` picks one.
+large ones. Both are an ``Engine`` and give the same results; ``engine`` picks one. The same holds
+for ``measured_plain`` and ``measured_compiled``, where edges have lengths; ``measured`` picks.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.graphs.engines import plain, sweep
+from rainbowdp.graphs.engines import measured_plain, plain, sweep
 
 Integers: TypeAlias = NDArray[Any]  # whole numbers of any width
 Floats: TypeAlias = NDArray[np.float64]
@@ -64,6 +65,49 @@ class Engine(Protocol):
         """The classes of nodes that agree in class and value, and the first node of each class."""
 
 
+class Measured(Protocol):
+    """What an engine does where each edge has a whole length, listed beside ``targets``.
+
+    An edge of length ℓ is ℓ steps, and the border of two regions is in its middle.
+    """
+
+    def compress(
+        self, pairs: Integers, given: Integers, size: int
+    ) -> tuple[Integers, Integers, Integers]:
+        """Offsets, sorted targets and lengths, without loops, the shortest of repeats."""
+
+    def depths(
+        self,
+        offsets: Integers,
+        targets: Integers,
+        lengths: Integers,
+        region: Integers,
+        regions: int,
+    ) -> NDArray[np.int32]:
+        """Steps from each node to the boundary of its region, −1 if there is none."""
+
+    def distances(
+        self,
+        offsets: Integers,
+        targets: Integers,
+        lengths: Integers,
+        start: NDArray[np.bool_],
+    ) -> NDArray[np.int32]:
+        """Steps from each node to the nearest node of ``start``, −1 if none is reachable."""
+
+    def margins(
+        self,
+        offsets: Integers,
+        targets: Integers,
+        lengths: Integers,
+        region: Integers,
+        truth: Integers,
+        answers: int,
+        cut: int,
+    ) -> Integers:
+        """For each answer a row: min(cut, steps to the nearest place whose ``truth`` it is)."""
+
+
 class Carrier(Protocol):
     """What carries values outward from the datasets where an answer is true."""
 
@@ -103,6 +147,12 @@ def engine(size: int, searches: int = 1) -> Engine:
     return (_compiled() or plain) if large else plain
 
 
+def measured(size: int, searches: int = 1) -> Measured:
+    """The engine for edges with lengths; without a compiler a node is visited several times."""
+    large = size >= LARGE // 4 or size * searches >= MUCH // 4
+    return (_compiled_lengths() or measured_plain) if large else measured_plain
+
+
 def carrier(size: int) -> Carrier:
     """What carries values where datasets and edges, times answers, add up to ``size``."""
     return (_compiled() or sweep) if size >= MUCH else sweep
@@ -115,3 +165,12 @@ def _compiled() -> Any:
     except ImportError:  # no Numba for this Python or this machine: slower, and right
         return None
     return compiled
+
+
+@cache
+def _compiled_lengths() -> Any:
+    if _compiled() is None:
+        return None
+    from rainbowdp.graphs.engines import measured_compiled
+
+    return measured_compiled

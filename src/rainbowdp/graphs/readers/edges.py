@@ -1,27 +1,40 @@
 """Read the edges of a graph from a file.
 
-``read_graph`` takes Parquet and CSV (``columns``), ``.gr`` files (``gr``) and NumPy's ``.npy``.
-Nodes are whole numbers, kept in 32 bits if they fit; the result goes to ``RainbowGraph`` and
-``nearest_sites`` as it is.
+``read_graph`` takes Parquet, CSV and edge lists (``columns``), ``.gr`` files (``gr``), GraphML
+(``graphml``) and NumPy's ``.npy``. Nodes are names, or whole numbers kept in 32 bits if they fit;
+the result goes to ``RainbowGraph`` and ``nearest_sites`` as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import expect, whole
 from rainbowdp.graphs.edges import Edges, numbered
-from rainbowdp.graphs.readers.columns import SEPARATORS, ColumnFile
+from rainbowdp.graphs.readers.columns import LISTS, SEPARATORS, ColumnFile
 from rainbowdp.graphs.readers.gr import read_gr
+from rainbowdp.graphs.readers.graphml import read_graphml
 
-ENDINGS = (".gr", ".gr.gz", ".gr.xz", ".npy", ".parquet", *SEPARATORS)
+ENDINGS = (
+    ".gr",
+    ".gr.gz",
+    ".gr.xz",
+    ".graphml",
+    ".graphml.gz",
+    ".npy",
+    ".parquet",
+    *SEPARATORS,
+    *LISTS,
+)
 
 
 def read_graph(
@@ -36,7 +49,12 @@ def read_graph(
     * ``.gr``, ``.gr.gz``, ``.gr.xz``: PACE or DIMACS; the nodes are 1, 2, … as its ``p`` line says.
     * ``.parquet`` (also a folder or a glob), ``.csv``, ``.tsv`` and these with ``.gz``: two
       columns, the ends of each edge. A text file may begin with a line of column names.
+    * ``.txt``, ``.edges``, ``.edgelist`` and these with ``.gz``: an edge list such as SNAP's, tabs,
+      spaces or commas between its fields, comments after # or %; its columns are 1, 2, 3, …
+    * ``.graphml`` and this with ``.gz``: the nodes by their ids, and ``weight`` names an attribute.
     * ``.npy``: an array of two columns, read as a memory map.
+
+    Nodes in text and Parquet are whole numbers if those of the first edge are, and names otherwise.
 
     Cost: one pass and one copy of the pairs; a memory map whose nodes are 0, 1, 2, … is not copied.
 
@@ -47,7 +65,8 @@ def read_graph(
     columns
         The names of the two columns with the ends of each edge, for a file with more than two.
     weight
-        The name of a column with the lengths of the edges.
+        The name of the column or attribute with the lengths of the edges. DIMACS files have them
+        without a name.
     nodes
         The number of nodes, which are then 0, 1, …, nodes − 1; by default the numbers that occur.
 
@@ -73,14 +92,25 @@ def read_graph(
     >>> folder.cleanup()
 
     """
+    if columns is not None:
+        columns = list(expect(columns, Iterable, "columns", InvalidGraph))
+    if weight is not None:
+        expect(weight, str, "weight", InvalidGraph)
     ending = file_ending(path)
-    if ending.startswith(".gr"):
+    if ending in (".gr", ".gr.gz", ".gr.xz"):
         if columns or weight or nodes is not None:
             raise InvalidGraph(
                 f"{path} is a .gr file, which says itself what its columns and nodes are; leave "
                 "out columns, weight and nodes"
             )
         return read_gr(Path(path))
+    if ending.startswith(".graphml"):
+        if columns or nodes is not None:
+            raise InvalidGraph(
+                f"{path} is a GraphML file, which says itself what its nodes are; leave out "
+                "columns and nodes"
+            )
+        return read_graphml(Path(path), weight)
     if ending == ".npy":
         if columns or weight:
             raise InvalidGraph(
@@ -117,7 +147,7 @@ def load_npy(path: Path) -> NDArray[Any]:
     """An ``.npy`` file as a memory map."""
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, SyntaxError, TokenError) as error:
         why = (isinstance(error, OSError) and error.strerror) or "not an array, or cut off"
         raise InvalidGraph(f"cannot read the .npy file {path}: {why}") from None
     return array
@@ -134,6 +164,7 @@ def _with_nodes(
         if not ids.size:
             raise InvalidGraph(f"the edge file {path} has no edges")
         return numbered(ids)
+    nodes = whole(nodes, "nodes", 0, error=InvalidGraph)
     if ids.size and ids.max() >= nodes:
         row = int(np.flatnonzero((ids >= nodes).any(axis=1))[0])
         raise InvalidGraph(
@@ -147,22 +178,28 @@ def _table_edges(
     file: ColumnFile, columns: Sequence[str] | None, weight: str | None, nodes: int | None
 ) -> Edges:
     names = file.columns
-    ends = list(names) if columns is None else list(columns)
-    if len(ends) != 2 or (columns is None and weight is not None):
+    ends = [name for name in names if name != weight] if columns is None else list(columns)
+    if len(ends) != 2:
+        also = " and that with its length by weight" if len(names) == 3 and weight is None else ""
         raise InvalidGraph(
             f"{file.path} has the columns {_listed(names)}; name the two with the ends of each "
-            "edge by columns"
+            f"edge by columns{also}"
         )
     for name in [*ends, weight] if weight else ends:
         if name not in names:
             raise InvalidGraph(
                 f"{file.path} has no column {name!r}; its columns are {_listed(names)}"
             )
-    ids = file.whole_numbers(ends).reshape(-1, 2)
-    edges = _with_nodes(ids, nodes, file.path, file.where)
+    if nodes is not None or file.are_numbers(ends):
+        ids = file.whole_numbers(ends).reshape(-1, 2)
+        edges = _with_nodes(ids, nodes, file.path, file.where)
+    else:
+        places, named = file.texts(ends)
+        edges = Edges(places.reshape(-1, 2), named)
     if weight is None:
         return edges
-    return replace(edges, weights=file.lengths(weight))
+    lengths, written = file.lengths(weight)
+    return replace(edges, weights=lengths, written=written)
 
 
 def _listed(names: Sequence[str]) -> str:

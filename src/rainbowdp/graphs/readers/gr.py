@@ -26,6 +26,9 @@ from rainbowdp.graphs.edges import Edges
 
 _BLOCK = 1 << 23  # bytes parsed at a time
 _MOST_NODES = (1 << 32) - 1
+_LONGEST = 1 << 16  # bytes of a line
+_MOST_COMMENTS = 1 << 22  # bytes above the first edge
+_LONELY = 10**6, 100  # nodes that may be there anyway, and for each edge
 _LARGEST = 1 << 53  # a length that a float still holds exactly
 _NEWLINE, _SPACE, _ARC = b"\n a"
 _NUMBERS = np.zeros(256, dtype=np.bool_)  # the bytes of a regular block
@@ -51,7 +54,7 @@ class _Head:
 def read_gr(path: Path) -> Edges:
     """The edges of a ``.gr``, ``.gr.gz`` or ``.gr.xz`` file; its nodes are named 1, 2, 3, …"""
     try:
-        with _open(path) as file:
+        with opened(path) as file:
             head, rest = _read_head(path, file)
             blocks, weights = _read_body(head, rest, file)
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
@@ -63,11 +66,17 @@ def read_gr(path: Path) -> Edges:
             f"the p line of {path} announces {head.edges:,} edges, but {len(pairs):,} follow; "
             "is the file complete?"
         )
+    if head.nodes > max(_LONELY[0], _LONELY[1] * len(pairs)):
+        raise InvalidGraph(
+            f"the p line of {path} announces {head.nodes:,} nodes, but there are only "
+            f"{len(pairs):,} edges; give the number of nodes that the edges have"
+        )
     lengths = np.concatenate(weights).astype(np.float64) if head.weighted else None
     return Edges(pairs, range(1, head.nodes + 1), lengths)
 
 
-def _open(path: Path) -> IO[bytes]:
+def opened(path: Path) -> IO[bytes]:
+    """A file as bytes, unpacked if its name ends in .gz or .xz."""
     packing = path.suffix.lower()
     if packing == ".xz":
         return lzma.open(path)
@@ -79,7 +88,9 @@ def _open(path: Path) -> IO[bytes]:
 def _read_head(path: Path, file: IO[bytes]) -> tuple[_Head, bytes]:
     """The content of the ``p`` line, and the first line below it that is not a comment."""
     head: _Head | None = None
-    for number, line in enumerate(iter(file.readline, b""), 1):
+    for number, line in enumerate(iter(lambda: file.readline(_LONGEST), b""), 1):
+        if len(line) == _LONGEST or file.tell() > _MOST_COMMENTS:
+            raise _too_long(path, number)
         words = line.split()
         if not words or words[0].startswith(b"c"):
             continue
@@ -116,7 +127,7 @@ def _read_body(
 ) -> tuple[list[NDArray[np.uint32]], list[NDArray[np.int64]]]:
     pairs, weights = [np.empty((0, 2), dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
     line = head.lines + 1
-    for block in _blocks(rest, file):
+    for block in _blocks(head.path, rest, file):
         numbers = _regular(head, block)
         if numbers is None:
             numbers = _line_by_line(head, block, line)
@@ -127,7 +138,7 @@ def _read_body(
     return pairs, weights
 
 
-def _blocks(rest: bytes, file: IO[bytes]) -> Iterator[bytes]:
+def _blocks(path: Path, rest: bytes, file: IO[bytes]) -> Iterator[bytes]:
     """The file from ``rest`` on, in blocks that end where lines do."""
     while chunk := file.read(_BLOCK):
         whole, newline, begun = chunk.rpartition(b"\n")
@@ -136,6 +147,8 @@ def _blocks(rest: bytes, file: IO[bytes]) -> Iterator[bytes]:
             rest = begun
         else:
             rest += chunk
+        if len(rest) > _LONGEST:
+            raise _too_long(path)
     if rest.strip():
         yield rest if rest.endswith(b"\n") else rest + b"\n"
 
@@ -194,6 +207,14 @@ def _edge(head: _Head, words: list[bytes]) -> list[int] | None:
     if len(numbers) != len(words) or len(words) != head.fields:
         return None
     return numbers if all(1 <= node <= head.nodes for node in numbers[:2]) else None
+
+
+def _too_long(path: Path, line: int | None = None) -> InvalidGraph:
+    where = "" if line is None else f", line {line}"
+    return InvalidGraph(
+        f"a line of a .gr file has at most {_LONGEST:,} bytes, and its comments at most "
+        f"{_MOST_COMMENTS:,}, but {path} has more{where}; is it a .gr file?"
+    )
 
 
 def _whole(word: bytes) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def read_labels(path: str | PathLike[str], edges: Edges) -> NDArray[Any]:
 
     """
     names = edges.names
-    if not isinstance(names, range | Ids):
+    if names is None:
         raise InvalidGraph("read_labels needs a graph from a file, as rb.read_graph reads it")
     if file_ending(path, ENDINGS) == ".npy":
         array = load_npy(Path(path))
@@ -66,7 +66,8 @@ def read_labels(path: str | PathLike[str], edges: Edges) -> NDArray[Any]:
             )
         return np.asarray(array)
     file = ColumnFile(path)
-    nodes, codes, labels = file.coded(*_node_and_label(file))
+    key, label = _node_and_label(file)
+    nodes, codes, labels = file.coded(key, label, whole=isinstance(names, range | Ids))
     places = _places(names, nodes, path)
     found = np.full(len(names), len(labels), dtype=np.int64)
     found[places] = codes
@@ -93,11 +94,18 @@ def _node_and_label(file: ColumnFile) -> tuple[str, str]:
 
 
 def _places(
-    names: range | Ids, nodes: NDArray[Any], path: str | PathLike[str]
+    names: Sequence[Hashable],
+    nodes: NDArray[Any],
+    path: str | PathLike[str],
+    what: str = "a label",
 ) -> NDArray[np.int64]:
     """The index of each of ``nodes`` in ``names``."""
     places: NDArray[np.int64]
-    if isinstance(names, range):
+    if not isinstance(names, range | Ids):
+        where = {name: place for place, name in enumerate(names)}
+        places = np.array([where.get(node, -1) for node in nodes], dtype=np.int64)
+        known = places >= 0
+    elif isinstance(names, range):
         known = (nodes >= names.start) & (nodes < names.stop)
         places = (nodes - nodes.dtype.type(names.start)).astype(np.int64)
     else:
@@ -105,12 +113,14 @@ def _places(
         known = names.array[places] == nodes
     if not known.all():
         raise InvalidGraph(
-            f"{path} has a label for node {nodes[~known][0]}, which is not in the graph"
+            f"{path} has {what} for node {nodes[~known][0]}, which is not in the graph"
         )
     times = np.bincount(places, minlength=len(names))
     if (times > 1).any():
         twice = names[int(times.argmax())]
-        raise InvalidGraph(f"{path} has two labels for node {twice}; give it one")
+        raise InvalidGraph(
+            f"{path} has {what.replace('a ', 'two ')}s for node {twice}; give it one"
+        )
     return places
 
 

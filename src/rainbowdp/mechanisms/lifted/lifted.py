@@ -10,7 +10,7 @@ them. Choose s(b) > 0 for every border dataset b. With E = e^ε let
 
 If s(b) + Σ_{v≠w} R_v(b) ≥ 1 on the border ("covered") and Σ_{v≠w} R_v ≤ E/(1+E) everywhere, this is
 ε-private; with δ > 0 a step takes x to max(0, (x − δ/(k−1))/E) instead of x/E, for k answers that
-are true in one component. ``docs/true-answer.md`` (Lifted proximity) has the proofs.
+are true in one component. ``docs/graph-mechanisms.md`` (Lifted proximity) has the proofs.
 
 ``lifted`` covers the border by scaling any s; ``fixed_point`` looks for the s that is covered with
 equality, s = 1 − Σ R_v, which is all but the optimum for the true answer. If the second condition
@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -42,6 +43,7 @@ from rainbowdp.errors import (
 )
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.rows import ExactRow
+from rainbowdp.expecting import expect, whole
 from rainbowdp.graphs.engines import Carrier, carrier, plain
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
@@ -49,6 +51,7 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.lifted.grid import TOTAL, Bound, Worst, worst_edge
 from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.numeric.quantity import exact
 
 Start: TypeAlias = float | Mapping[Dataset, float] | Mechanism
 Progress: TypeAlias = Callable[[str], None]
@@ -280,14 +283,17 @@ def fixed_point(
 
     """
     world = _world(graph, guarantee, "rb.optimal")
+    rounds = whole(rounds, "rounds", 0, error=InvalidMechanism)
+    within = exact(tolerance, "tolerance", InvalidMechanism)
+    tolerance = float(min(max(within, Fraction(0)), Fraction(1)))
     values, spent, change = world.settled(world.start(start), rounds, tolerance, progress)
-    weights = whole = world.weights(values)
+    weights = unrelieved = world.weights(values)
     worst = world.worst(weights)
     if worst.excess > 0 and reliefs:
-        weights = world.relieved(whole, reliefs)
+        weights = world.relieved(unrelieved, reliefs)
         worst = world.worst(weights)
     world.must_hold(weights, worst)
-    changed = int((weights != whole).any(axis=1).sum())
+    changed = int((weights != unrelieved).any(axis=1).sum())
     return Lifted(
         graph,
         weights,
@@ -375,20 +381,29 @@ class _World:
         return values
 
     def _given(self, start: Start) -> Floats:
+        def number(value: object) -> float:
+            if isinstance(value, float):
+                return value
+            try:
+                return float(exact(value, "a start", InvalidBoundary))
+            except OverflowError:
+                raise InvalidBoundary("a start must be a probability, got a huge number") from None
+
         if isinstance(start, Mechanism):
             if start.graph is not self.graph:
                 raise InvalidBoundary("a start must be a mechanism on this graph, got another's")
             found: Floats = start.table[start.index[self.border], self.truth[self.border]]
             return found
         if isinstance(start, float | int):
-            return np.full(len(self.border), float(start))
+            return np.full(len(self.border), number(start))
         names = self.graph.names(self.border)
+        expect(start, Mapping, "a start that is no number or mechanism", InvalidBoundary)
         missing = next((name for name in names if name not in start), None)
         if missing is not None:
             raise InvalidBoundary(
                 f"a start must be given on the whole border, got none at {missing!r}"
             )
-        return np.array([float(start[name]) for name in names])
+        return np.array([number(start[name]) for name in names])
 
     def covering(self, values: Floats) -> Floats:
         """C for each border dataset: the least of its component that covers the border."""
@@ -526,6 +541,7 @@ def _world(graph: Any, guarantee: Guarantee, remedy: str) -> _World:
         raise InvalidGraph(f"lifted proximity needs a rainbow graph, got {type(graph).__name__}")
     if not isinstance(guarantee, DP):
         raise InvalidGuarantee(f"lifted proximity needs an (ε,δ) guarantee, got {guarantee}")
+    graph.refuse_lengths("lifted proximity")
     bound = Bound.of(guarantee)
     if bound.ratio == 1 and bound.units < len(graph.answers):
         raise InvalidGuarantee(

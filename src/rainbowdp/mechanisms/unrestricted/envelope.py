@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats
-from rainbowdp.errors import InvalidBoundary
+from rainbowdp.errors import InvalidBoundary, InvalidGraph
+from rainbowdp.expecting import expect
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import in_order
 from rainbowdp.guarantees.curve import ROUNDING, TradeOffCurve
@@ -54,6 +55,7 @@ def fixed_rows(graph: RainbowGraph, boundary: Any) -> FixedRows:
     region; a mapping dataset → distribution fixes exactly those datasets, each row a mapping
     {answer: probability} or a sequence in the order of ``graph.answers``.
     """
+    expect(graph, RainbowGraph, "a linear program", InvalidGraph)
     if boundary is None:
         boundary = {}
     if isinstance(boundary, Mapping):

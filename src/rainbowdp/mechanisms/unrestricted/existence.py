@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers
-from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
+from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidGuarantee, RainbowError
+from rainbowdp.expecting import expect
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
@@ -277,6 +278,7 @@ def optimum(
     (False, ('d2', 'd3'), True)
 
     """
+    expect(graph, RainbowGraph, "optimum", InvalidGraph).refuse_lengths("optimum")
     guarantee = curve_of(guarantee, "optimum")
     fixed = fixed_rows(graph, boundary)
     refuse_contradiction(graph, guarantee, fixed)

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
-from rainbowdp.errors import InvalidBoundary, InvalidMechanism, RainbowError
+from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidMechanism, RainbowError
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.steps import BITS
+from rainbowdp.expecting import expect
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.guarantees.closeness import first_violation, promise_of
@@ -39,7 +40,7 @@ from rainbowdp.mechanisms.unrestricted.envelope import (
     refuse_contradiction,
 )
 from rainbowdp.mechanisms.unrestricted.polytope import Polytope, merge_equal, private_table
-from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, worths_of
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, Worths, goal_of
 from rainbowdp.numeric.linear_programs import Progress, Solver, terminal_progress
 from rainbowdp.rules.homogeneous.rule import Homogeneous
 
@@ -185,6 +186,7 @@ def program(
     *,
     utility: AnyUtility | None = None,
     weights: AnyWeights | None = None,
+    forbid: Forbidden = (),
     boundary: Any = None,
     lexicographic: bool = False,
     time_limit: float | None = None,
@@ -208,6 +210,8 @@ def program(
         dataset, and answer.
     weights
         What each dataset counts; by default 1.
+    forbid
+        Answers that are never given.
     boundary
         Fixed rows: a ``BoundaryCondition``, a row in preference order for every boundary dataset,
         or a mapping dataset → distribution. By default nothing is fixed.
@@ -238,14 +242,17 @@ def program(
     (True, 2.416667)
 
     """
+    expect(graph, RainbowGraph, "program", InvalidGraph).refuse_lengths("a program")
     if lexicographic and (utility is not None or weights is not None):
         raise RainbowError(
             "program maximizes either a utility or, with lexicographic=True, prefix by prefix; "
             "leave one out"
         )
     guarantee = curve_of(guarantee, "program")
+    graph, valued = goal_of(graph, utility, weights, forbid)
     order = preferred_columns(graph)
-    worths = _prefix_worths(order) if lexicographic else [_worth(graph, utility, weights, order)]
+    given = isinstance(utility, Utility)
+    worths = _prefix_worths(order) if lexicographic else [_worth(valued, order, given)]
     fixed = fixed_rows(graph, boundary)
     if len(fixed):
         refuse_contradiction(graph, guarantee, fixed)
@@ -393,12 +400,10 @@ class _Run:
         return (table, 0.0) if better or found is None else found
 
 
-def _worth(
-    graph: RainbowGraph, utility: AnyUtility | None, weights: AnyWeights | None, order: Integers
-) -> Floats:
-    """The worth of each answer at each dataset, in the order of the graph's answers."""
+def _worth(valued: Worths, order: Integers, given: bool) -> Floats:
+    """The worth of each answer at each dataset; ``given`` as a function or by places."""
     with np.errstate(over="ignore"):
-        worth = worths_of(graph, utility, weights).dense()
+        worth = valued.dense()
         steps = -np.diff(np.take_along_axis(worth, order, axis=1), axis=1)
         finite = np.isfinite(steps.sum()) and np.isfinite(np.abs(worth).sum())
     if not finite:
@@ -406,7 +411,6 @@ def _worth(
             f"worths must sum to a finite total, got one of {np.abs(worth).max():.3g}"
         )
     real = steps[steps > 0]
-    given = isinstance(utility, Utility)
     if given and real.size and real.max() / WIDEST > real.min():
         raise RainbowError(
             f"steps in worth must be within a factor of {WIDEST:.0e} of each other, "

@@ -1,0 +1,1 @@
+"""From private reports to a histogram of places, and what repeated reports cost."""
