@@ -7,10 +7,10 @@ they are few, and else 3,000 random ones. Prints Markdown, for docs/crowd-tables
 from __future__ import annotations
 
 import argparse
+import itertools
 import platform
 import sys
 import time
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ SOLVED = (7, 7)  # answers and records up to which the linear program is solved
 def votes(answers: int, records: int, seed: int = 1) -> Integers:
     """All votes, or random ones: bars among stars."""
     places = records + answers - 1
-    bars: Any = combinations(range(places), answers - 1)
+    bars: Any = itertools.combinations(range(places), answers - 1)
     many = int(np.prod([(places - i) / (i + 1) for i in range(answers - 1)]) + 0.5)
     if many > FEW:
         rng = np.random.default_rng(seed)
@@ -81,28 +81,29 @@ def errors(ties: str, cases: list[tuple[int, int]], epsilons: tuple[str, ...]) -
             print(f"| {answers}, {records}, {epsilon} |", " | ".join(cells), "|", flush=True)
 
 
-def times(epsilon: str) -> None:
-    print("\n| answers | gaps | rows | seconds to make | to prove |\n| --- " + "| --- " * 4 + "|")
-    for answers in (7, 8, 9, 10):
+def times() -> None:
+    print("\n| answers | ε | gaps | in order | rows | seconds to make | to prove |")
+    print("| --- " * 7 + "|")
+    for answers, epsilon in itertools.product((5, 6, 7, 8, 9, 10), ("0.7", "1", "2")):
         shape = shape_for(answers, float(epsilon), "substituted", "first listed")
         start = time.process_time()
         table, _ = make_table(shape, rb.DP(epsilon))
         made = time.process_time()
         table.keeps(rb.DP(epsilon))
         taken = made - start, time.process_time() - made
-        print(
-            f"| {answers} | {shape.knots} | {len(table.rows)} | {taken[0]:.1f} | {taken[1]:.2f} |"
-        )
+        cells = f"{shape.knots} | {shape.ordered} | {len(table.rows)}"
+        print(f"| {answers} | {epsilon} | {cells} | {taken[0]:.1f} | {taken[1]:.2f} |", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.parse_args()
     print(f"Python {platform.python_version()}, processor time.")
+    errors("first listed", [(5, 40), (5, 160), (6, 40), (6, 160)], ("0.7", "1", "2"))
     cases = [(7, 5), (7, 7), (7, 40), (7, 160), (8, 40), (9, 40), (10, 40), (10, 160)]
     errors("first listed", cases, ("0.2", "0.5", "1", "2"))
     errors("any leader", [(7, 40), (10, 40)], ("0.2", "0.5", "1", "2"))
-    times("0.7")
+    times()
 
 
 if __name__ == "__main__":

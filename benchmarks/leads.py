@@ -6,7 +6,7 @@ in [−M, M], each alike: the chance of a wrong bin and the expected distance in
 permute-and-flip, of a margin flip, and the least that any mechanism has there, by a linear program
 for each of the two. It has a variable for each state and bin, so it ends at a few bins; SciPy's
 HiGHS solves it, to within 1e-7 of its constraints. Then what ordered bins and proximity gain on a
-margin flip, in the measure by which ``rb.best`` compares. Prints Markdown, for docs/true-answer.md.
+margin flip, in the measure by which ``rb.best`` compares. Prints Markdown, for docs/flips.md.
 """
 
 from __future__ import annotations

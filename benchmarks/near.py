@@ -1,4 +1,4 @@
-"""How far margin tables are from the least mean error of any mechanism, on large votes.
+"""How far ``rb.best``, a table, is from the least mean error of any mechanism, on large votes.
 
 All votes of n records, one substituted, each alike. Of the conditions of the unrestricted program
 few bind, so they are added as they fail: it starts with those that permute-and-flip keeps most
@@ -20,11 +20,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from rainbowdp.guarantees.dp import DP
+import rainbowdp as rb
 from rainbowdp.numeric.linear_programs import LinearProgram, Solver
 from rainbowdp.questions.relations import Ties
 from rainbowdp.questions.votes import standing
-from rainbowdp.rules.margin_table.cache import fetch_table
+from rainbowdp.rules.crowd_table.rule import CrowdTable
+from rainbowdp.rules.margin_table.rule import MarginTable
 
 Counts: TypeAlias = tuple[int, ...]
 
@@ -120,9 +121,11 @@ def _flipped(
 
 
 def table_error(answers: int, records: int, epsilon: str, ties: Ties) -> tuple[float, float]:
-    """The mean error of the margin table, and the processor's time to have it."""
+    """The mean error of the table that best takes, and the processor's time to have it."""
     start = time.process_time()
-    table, _ = fetch_table(answers, DP(epsilon), "substituted", ties)
+    question = rb.Winner([str(number) for number in range(answers)], ties=ties)
+    table = rb.best(question, rb.DP(epsilon)).exact().rule
+    assert isinstance(table, MarginTable | CrowdTable)
     taken = time.process_time() - start
     alike = Counter(tuple(standing(vote, ties)[1]) for vote in votes(answers, records))
     if ties == Ties.ANY_LEADER:

@@ -21,6 +21,7 @@ import json
 import platform
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -52,6 +53,16 @@ EPSILONS = tuple(f"{0.01 * 400 ** (step / 40):.3g}" for step in range(41))
 DELTAS = ("0", "0", "0", "1e-9", "1e-6", "0.001", "0.01", "0.1")
 SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 70, 100, 150, 200)
 KINDS = tuple(kind for kind in FAMILIES if not kind.costly)
+QUESTIONS: dict[str, type] = {
+    "vote": rb.Winner,
+    "quantile": rb.Quantile,
+    "quantiles": rb.Quantiles,
+    "share": rb.Share,
+    "threshold": rb.Threshold,
+    "ranking": rb.Ranking,
+    "custom": rb.Custom,
+}
+CURRENCIES: dict[str, type] = {"epsilon": rb.DP, "mu": rb.GaussianDP, "rho": rb.ZeroConcentrated}
 
 
 @dataclass(frozen=True)
@@ -87,14 +98,16 @@ class Tally:
     compared: int = 0
 
 
-def shapes(count: int, seed: int) -> list[Shape]:
+def shapes(count: int, seed: int, wanted: Callable[[Shape], bool]) -> list[Shape]:
     """Random shapes, those of one question one after another: its histograms are found once."""
     draw = random.Random(seed)  # noqa: S311
-    found = []
-    for _ in range(count):
+    found: list[Shape] = []
+    while len(found) < count:
         question = question_of(draw)
         records = round(4 * 5000 ** draw.random())
-        found.append(Shape(question, guarantee_of(question, draw), records))
+        shape = Shape(question, guarantee_of(question, draw), records)
+        if wanted(shape):
+            found.append(shape)
     return sorted(found, key=lambda shape: (len(shape.question.answers), str(shape.question)))
 
 
@@ -162,6 +175,11 @@ def random_histograms(question: Any, records: int, seed: int) -> Integers:
     return counts
 
 
+def name_of(kind: Family) -> str:
+    """The kind and its options."""
+    return ", ".join([kind.kind, *(f"{name} {told}" for name, told in kind.options().items())])
+
+
 @lru_cache(maxsize=512)
 def table_of(question: Any, guarantee: Any, kind: Family) -> Any:
     return rb.QuestionMechanism(question, guarantee, kind).exact().rule
@@ -177,7 +195,8 @@ def rows_of(kind: Family, shape: Shape, counts: Integers, margins: Floats) -> Fl
 
 def held_against(shape: Shape, chosen: Family, number: int) -> tuple[list[Family], dict[str, Peer]]:
     """The kinds, best's own first, and the peers."""
-    fit = [k for k in KINDS if k.unfit(shape.question, shape.guarantee) is None]
+    kinds = [variant for kind in KINDS for variant in kind.variants(shape.question)]
+    fit = [k for k in kinds if k.unfit(shape.question, shape.guarantee) is None]
     peers = peers_of(shape.question, shape.guarantee)
     if number % SLOW_EVERY:
         peers = {name: peer for name, peer in peers.items() if name not in SLOW}
@@ -189,7 +208,7 @@ def stated(shape: Shape, chosen: Family, number: int) -> dict[str, float]:
     shaped = shape_of(shape.question)
     counts, margins = fixed_histograms(shaped, None)
     kinds, peers = held_against(shape, chosen, number)
-    rows = {kind.kind: rows_of(kind, shape, counts, margins) for kind in kinds}
+    rows = {name_of(kind): rows_of(kind, shape, counts, margins) for kind in kinds}
     rows |= {name: peer(counts, margins) for name, peer in peers.items()}
     return {name: measure_of_rows(shaped, found, counts, margins) for name, found in rows.items()}
 
@@ -203,7 +222,7 @@ def on_one_size(
     kinds, peers = held_against(shape, chosen, number)
     if told not in kinds:
         kinds.append(told)
-    rows = {kind.kind: rows_of(kind, shape, counts, margins) for kind in kinds}
+    rows = {name_of(kind): rows_of(kind, shape, counts, margins) for kind in kinds}
     rows |= {name: peer(counts, margins) for name, peer in peers.items()}
     found = {}
     for name, row in rows.items():
@@ -230,13 +249,13 @@ def more_of(shape: Shape, draw: random.Random) -> Shape:
 
 def note_stated(shape: Shape, chosen: Family, number: int, tally: Tally) -> float:
     found = stated(shape, chosen, number)
-    mine, tally.compared = found[chosen.kind], tally.compared + len(found) - 1
+    mine, tally.compared = found[name_of(chosen)], tally.compared + len(found) - 1
     for name, other in found.items():
         if mine > LOST * other + CLEARLY:
             tally.stated.append(
                 {
                     "shape": str(shape),
-                    "best": chosen.kind,
+                    "best": name_of(chosen),
                     "own": mine,
                     "peer": name,
                     "theirs": other,
@@ -251,12 +270,12 @@ def note_one_size(shape: Shape, chosen: Family, told: Family, number: int, tally
     for place, what in enumerate(("wrong", "distance") if ordered else ("wrong",)):
         for mine, how in ((chosen, what), (told, f"{what}, told the size")):
             peer = min(found, key=lambda name: found[name][place])
-            own, least = found[mine.kind][place], found[peer][place]
+            own, least = found[name_of(mine)][place], found[peer][place]
             if own > LOST * least + 1e-6:
                 tally.one_size.setdefault(how, []).append(
                     {
                         "shape": str(shape),
-                        "best": mine.kind,
+                        "best": name_of(mine),
                         "own": own,
                         "peer": peer,
                         "theirs": least,
@@ -285,12 +304,12 @@ def note_draws(shape: Shape, number: int, tally: Tally) -> None:
         tally.drawn.append((name, float((np.abs(shares - law) / deviations).max())))
 
 
-def run(count: int, seed: int) -> Tally:
-    draw = random.Random(seed)  # noqa: S311
+def run(found: list[Shape], part: range, seed: int) -> Tally:
+    """Hold best against everybody on those of the shapes whose numbers are in the part."""
     tally = Tally()
     console = Console(stderr=True)
-    shown = track(shapes(count, seed), "Shapes", console=console)
-    for number, shape in enumerate(shown):
+    for number in track(part, "Shapes", console=console):
+        shape, draw = found[number], random.Random(f"{seed} {number}")  # noqa: S311
         chosen = rb.best(shape.question, shape.guarantee).family
         tally.won[chosen.kind] += 1
         mine = note_stated(shape, chosen, number, tally)
@@ -303,7 +322,7 @@ def run(count: int, seed: int) -> Tally:
             more = more_of(shape, draw)
             larger = rb.best(more.question, more.guarantee).family
             if not larger.costly:
-                after = stated(more, larger, 1)[larger.kind]
+                after = stated(more, larger, 1)[name_of(larger)]
                 if after > mine * (1 + 1e-6) + 1e-12:
                     tally.fallen.append(f"{shape}: {mine:.6g}, {more.guarantee} {after:.6g}")
         if number % DRAWN_EVERY == 0:
@@ -350,13 +369,44 @@ def main() -> None:
     parser.add_argument("--shapes", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", help="a file to write every loss to")
+    parser.add_argument("--part", default="1/1", help="3/40: the third of forty parts, alone")
+    parser.add_argument("--join", nargs="+", help="files of --json, to report together")
+    parser.add_argument("--question", choices=sorted(QUESTIONS), help="shapes of this one only")
+    parser.add_argument("--currency", choices=sorted(CURRENCIES), help="shapes in this one only")
     given = parser.parse_args()
+    if given.join:
+        report(*joined(given.join))
+        return
     opendp.enable_features("contrib")
-    tally = run(given.shapes, given.seed)
-    report(given.shapes, tally)
+    question = QUESTIONS.get(given.question, object)
+    currency = CURRENCIES.get(given.currency, object)
+
+    def wanted(shape: Shape) -> bool:
+        return isinstance(shape.question, question) and isinstance(shape.guarantee, currency)
+
+    number, parts = map(int, given.part.split("/"))
+    ends = given.shapes * (number - 1) // parts, given.shapes * number // parts
+    tally = run(shapes(given.shapes, given.seed, wanted), range(*ends), given.seed)
+    report(ends[1] - ends[0], tally)
     if given.json:
-        found = {"shapes": given.shapes, "seed": given.seed, **vars(tally)}
+        found = {"shapes": ends[1] - ends[0], "seed": given.seed, **vars(tally)}
         Path(given.json).write_text(json.dumps(found, indent=1))
+
+
+def joined(paths: list[str]) -> tuple[int, Tally]:
+    """The number of shapes in all these files, and what was found in them."""
+    count, tally = 0, Tally()
+    for path in paths:
+        found = json.loads(Path(path).read_text())
+        count += found["shapes"]
+        tally.won.update(found["won"])
+        tally.stated += found["stated"]
+        tally.fallen += found["fallen"]
+        tally.drawn += [(name, deviations) for name, deviations in found["drawn"]]
+        tally.compared += found["compared"]
+        for how, losses in found["one_size"].items():
+            tally.one_size.setdefault(how, []).extend(losses)
+    return count, tally
 
 
 if __name__ == "__main__":

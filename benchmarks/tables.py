@@ -19,9 +19,10 @@ from typing import Any
 import opendp.prelude as opendp
 
 import rainbowdp as rb
+from rainbowdp.exact.keeping import FOLDER
 from rainbowdp.guarantees.closeness import lines_of
 from rainbowdp.questions.relations import Neighbors, Ties
-from rainbowdp.rules.margin_table import cache as table_store
+from rainbowdp.rules.margin_table import build as table_store
 from rainbowdp.rules.margin_table import proof as table_proof
 from rainbowdp.rules.margin_table.program import MOST_ANSWERS
 from rainbowdp.rules.margin_table.rule import MarginTable
@@ -39,7 +40,7 @@ def making() -> None:
     print("| a release [µs] |")
     print("| --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
-        os.environ[table_store.FOLDER] = folder
+        os.environ[FOLDER] = folder
         for answers, ties in itertools.product(range(2, MOST_ANSWERS + 1), Ties):
             asked = (answers, rb.DP(1), "substituted", ties)
             start = time.process_time()
@@ -57,7 +58,7 @@ def seconds() -> None:
     print("| ε | answers | one record | ties | made and proved [processor s] |")
     print("| --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
-        os.environ[table_store.FOLDER] = folder
+        os.environ[FOLDER] = folder
         many = range(4, MOST_ANSWERS + 1)
         for asked in itertools.product(("0.37", "0.9", "0.03", "3"), many, Neighbors, Ties):
             epsilon, answers, neighbors, ties = asked
@@ -68,7 +69,7 @@ def seconds() -> None:
 
 
 def forget() -> None:
-    table_store._kept.clear()
+    table_store.SHELF._held.clear()
     table_proof._remembered.clear()
 
 

@@ -4,7 +4,7 @@ Which of q answers has the most of n records, ties to the first listed, one reco
 the mean over all histograms of 1 − P(true answer), in percent. The column LP is the least mean
 error that any mechanism can have on that graph of histograms, by ``rb.program`` and once
 more by a program of its own given to SciPy. OpenDP's noisy max is drawn from the real library.
-Prints Markdown; the tables in docs/when.md and docs/true-answer.md come from here.
+Prints Markdown; the tables in docs/when.md, docs/true-answer.md and docs/flips.md come from here.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def test_a_file_keeps_it(tmp_path: Path, guarantee: Any, rows: int) -> None:
 
 
 def more_weight(content: Content) -> None:
-    content["noise"]["half"][0] *= 2
+    content["noise"]["half"][0] = str(2 * int(content["noise"]["half"][0]))
 
 
 def no_tail(content: Content) -> None:
@@ -94,7 +94,7 @@ def test_a_forged_file_is_refused(tmp_path: Path, forge: Callable[[Content], Non
     del content["checksum"]
     forge(content)
     path.write_text(json.dumps({**content, "checksum": checksum(content)}))
-    with pytest.raises(InvalidFile, match="a mechanism file must"):
+    with pytest.raises(InvalidFile, match="mechanism file"):
         rb.load_count(path)
     result = CliRunner().invoke(app, ["check", str(path)])
     assert result.exit_code == 3

@@ -19,7 +19,7 @@ import pytest
 
 import rainbowdp as rb
 import reference
-from mechanism_files import TOTAL, Content, changed, contents, leaves, made, write
+from mechanism_files import TOTAL, Content, as_texts, changed, contents, leaves, made, write
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.rules.files import load, restore
 
@@ -168,7 +168,7 @@ def test_any_change_is_refused_or_private_for_what_is_said(kind: str, tmp_path: 
         region["rows"] = region["rows"][:9]
     if "ladder" in content:
         content["ladder"] = content["ladder"][:9]
-    assert is_private(restore(content), asked(restore(content)))
+    assert is_private(restore(as_texts(content)), asked(restore(as_texts(content))))
     kept: dict[str, ExactMechanism] = {}
     written: dict[str, str] = {}
     for name, other in mutations(content):
@@ -176,14 +176,14 @@ def test_any_change_is_refused_or_private_for_what_is_said(kind: str, tmp_path: 
             mechanism = load(write(other, tmp_path / "m.json"))
         except rb.InvalidFile:
             continue
-        kept[name], written[name] = mechanism, json.dumps(other, sort_keys=True)
+        kept[name], written[name] = mechanism, json.dumps(as_texts(other), sort_keys=True)
     distinct = {rows_by_counts(m): (name, m) for name, m in kept.items()}
     for name, mechanism in distinct.values():
         assert is_private(mechanism, asked(mechanism)), name
     for name, mechanism in kept.items():  # nothing is understood otherwise than it is written
         assert written[name] == json.dumps(mechanism.describe(), sort_keys=True)
         assert not re.search("nan|one key more|more in|no question", name)
-    assert len(kept) < 60
+    assert len(kept) < 100  # text can be changed in more ways; all were checked above
 
 
 @pytest.mark.parametrize("kind", ["homogeneous", "coins", "one person, many records"])
@@ -316,7 +316,9 @@ def test_a_custom_question_is_proved_for_functions_that_keep_the_rule(tmp_path: 
 
 
 @pytest.mark.parametrize("kind", ["proximity", "margin table", "quantile"])
-@pytest.mark.parametrize("other", [float, str, bool, lambda total: [total], lambda total: None])
+@pytest.mark.parametrize(
+    "other", [float, "0{}".format, bool, lambda total: [total], lambda total: None]
+)
 def test_a_total_that_is_no_integer_is_refused(kind: str, other: Any, tmp_path: Path) -> None:
     content = contents(kind)
     content["total"] = other(content["total"])

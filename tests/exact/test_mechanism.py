@@ -524,7 +524,7 @@ def test_no_float_is_seen_on_the_way_of_a_release(ratio: Fraction) -> None:
     assert found == []
     two = rb.best(rb.Winner(["a", "b"]), rb.DP.from_ratio(ratio)).exact()
     seen, found = traced(lambda: two.release({"a": 10, "b": 7}))
-    assert {"ExactMechanism.release", "OneLadder.weights", "ExactRow.draw"} <= seen
+    assert {"ExactMechanism.release", "OneLadder.drawer", "OneLadder._pair"} <= seen
     assert found == []
 
 

@@ -2,7 +2,7 @@
 
 With the distance d the chance is ⌊(top − C)·ratio^d⌋ + C of 2^127, where C is at least
 1/(1 − ratio). So a distance that is longer by one costs at most the factor 1/ratio and never gains,
-which is all that proofs need (``docs/true-answer.md``).
+which is all that proofs need (``docs/flips.md``).
 """
 
 from __future__ import annotations
@@ -81,33 +81,33 @@ class Falling:
 
     def heads(self, distances: Sequence[int]) -> list[int]:
         """Which coins show heads, one for each distance: exactly with their chances."""
-        if self._many(distances):
-            return self._heads_together(distances)
+        if self.in_64_bits(distances):
+            return self.heads_at(np.array(distances, dtype=np.int64))
         return [
             number
             for number, distance in enumerate(distances)
             if secrets.randbits(BITS) < self.at(distance)
         ]
 
-    def _heads_together(self, distances: Sequence[int]) -> list[int]:
-        """The same for many coins at once.
+    def heads_at(self, distances: Integers) -> list[int]:
+        """The same for many coins at once, whose distances are ``in_64_bits``.
 
         The first 31 places of each uniform number are compared with bounds of the chance; where
         that leaves it open the other 96 places are drawn, and the chance itself decides.
         """
         drawn = np.frombuffer(secrets.token_bytes(4 * len(distances)), dtype=np.uint32) >> 1
-        low, high = self._looked_up(np.array(distances, dtype=np.int64))
+        low, high = self._looked_up(distances)
         heads = drawn < low
         for number in np.flatnonzero(~heads & (drawn < high)).tolist():
             whole = int(drawn[number]) << _REST | secrets.randbits(_REST)
-            heads[number] = whole < self.at(distances[number])
+            heads[number] = whole < self.at(int(distances[number]))
         found: list[int] = np.flatnonzero(heads).tolist()
         return found
 
     def share(self, distances: Sequence[int]) -> int:
         """Which distance is drawn, each with exactly its share of all chances."""
         drawn = secrets.randbits(_DRAWN)
-        if self._many(distances):
+        if self.in_64_bits(distances):
             found = self._share_by_bounds(np.array(distances, dtype=np.int64), drawn)
             if found is not None:
                 return found
@@ -130,7 +130,8 @@ class Falling:
         within = found < len(least) and (found == 0 or most[found - 1] <= start)
         return found if within else None
 
-    def _many(self, distances: Sequence[int]) -> bool:
+    def in_64_bits(self, distances: Sequence[int]) -> bool:
+        """Whether they are many, which are quicker to look at together, and none is too long."""
         return len(distances) >= _MANY and max(self.farthest, max(distances)) < _LARGEST
 
     def _looked_up(self, distances: Integers) -> tuple[Integers, Integers]:

@@ -25,7 +25,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from rainbowdp.display.progress import announced
+from rainbowdp.display.progress import announced, timed
 from rainbowdp.errors import InvalidFile, RainbowError
 from rainbowdp.exact.rule import Progress, Rule
 from rainbowdp.numeric.quantity import exact
@@ -51,6 +51,8 @@ class Shelf(Generic[Table]):
     package
         The package with their archive.
 
+    What is wanted is a dictionary that names, among others, the number of ``answers``.
+
     """
 
     name: str
@@ -61,14 +63,16 @@ class Shelf(Generic[Table]):
     def fetch(
         self,
         wanted: Mapping[str, Any],
-        make: Callable[[], tuple[Table, Fraction]],
+        make: Callable[[Progress], tuple[Table, Fraction]],
         proved: Callable[[Mapping[str, Any]], Table],
+        progress: Progress | None = None,
         *,
         take_shipped: bool = True,
     ) -> tuple[Table, Fraction]:
         """The table that is ``wanted`` and its mixing: from memory, as shipped, from disk, or made.
 
-        ``proved`` makes a table of a file's content and proves it, or raises.
+        ``proved`` makes a table of a file's content and proves it, or raises. While one is made a
+        terminal shows what is being done and for how long, unless ``progress`` is given.
         """
         path = self.place(wanted)
         if path.stem in self._held:
@@ -80,8 +84,8 @@ class Shelf(Generic[Table]):
             with self._alone(path.with_suffix(".lock")):  # meanwhile somebody else may have made it
                 found = self._from_disk(path, wanted, proved, _say)
                 if found is None:
-                    with announced(f"Making the {self.name} for this ε. It is kept for next time."):
-                        found = make()
+                    with timed(f"Making a {self.name} for {wanted['answers']} answers") as stage:
+                        found = make(progress or (lambda line: stage(line.split(",")[0])))
                     self._to_disk(path, wanted, *found)
         self._held[path.stem] = found
         return found
@@ -101,14 +105,21 @@ class Shelf(Generic[Table]):
     def _shipped(
         self, path: Path, wanted: Mapping[str, Any], proved: Callable[[Mapping[str, Any]], Table]
     ) -> tuple[Table, Fraction] | None:
+        text = self._shipped_text(path.name)
+        return None if text is None else self._proved(text, path, wanted, proved, _say)
+
+    def shipped(self, wanted: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """What the archive says of the table that is ``wanted``, not proved; none if not in it."""
+        path = self.place(wanted)
+        text = self._shipped_text(path.name)
+        return None if text is None else parse_document(text, path, self._format, self.version)
+
+    def _shipped_text(self, name: str) -> str | None:
         archive = files(self.package) / ARCHIVE
         if not archive.is_file():
             return None
         with archive.open("rb") as file, zipfile.ZipFile(file) as tables:
-            if path.name not in tables.namelist():
-                return None
-            text = tables.read(path.name).decode()
-        return self._proved(text, path, wanted, proved, _say)
+            return tables.read(name).decode() if name in tables.namelist() else None
 
     def _from_disk(
         self,

@@ -6,14 +6,23 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rainbowdp.aliases import Answer, Label
+from rainbowdp.aliases import Answer, Dataset, Label
 from rainbowdp.errors import NoPlace
 from rainbowdp.exact.rule import Outline
+from rainbowdp.questions import Question
+from rainbowdp.questions.base import CountQuestion
 
 ON_A_GRAPH = (
     "for neighbors whose margins are 0 at exactly the true answer and differ by at most 1; "
     "only the graph can tell whether all of its margins do"
 )
+
+
+def margins_at(question: Question, counted: Dataset) -> dict[str, int]:
+    """The margins of a dataset, from its counts as they were counted: checked, all and in order."""
+    if isinstance(question, CountQuestion):
+        return question.margins_of(list(counted.values()))
+    return question.margins(counted)
 
 
 def numbers_of(key: Any, answers: Sequence[Answer], what: str) -> list[Any]:

@@ -19,7 +19,8 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.names import name_to_json
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.exact.rule import Key, Rule
-from rainbowdp.exact.scope import ON_A_GRAPH, scope_of_a_question
+from rainbowdp.exact.scope import scope_of_a_question
+from rainbowdp.graphs.saying import ON_A_GRAPH, at_a_distance, is_on_a_graph
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
@@ -132,7 +133,8 @@ class ExactMechanism(Releasable):
     rule
         The rows, as data.
     neighbors
-        What one change of the dataset is.
+        What one change of the dataset is. On a graph whose edges have lengths, it is the length of
+        one step, and n steps keep n times the guarantee.
     question
         The described question that the rows answer, for tables of every size; none on a graph.
     mixing
@@ -160,9 +162,10 @@ class ExactMechanism(Releasable):
     def __post_init__(self) -> None:
         if len(set(self.answers)) != len(self.answers) or not self.answers:
             raise InvalidMechanism(f"answers must be different, got {self.answers!r}")
-        if self.question is None and self.neighbors != ON_A_GRAPH:
+        if self.question is None and not is_on_a_graph(self.neighbors):
             raise InvalidMechanism(
-                f"neighbors must be {ON_A_GRAPH!r} where there is no question, got "
+                f"neighbors must be {ON_A_GRAPH!r} or {at_a_distance('…')!r} where there is no "
+                "question, got "
                 f"{self.neighbors!r}: a promise about tables needs the question it is about"
             )
         if self.question is not None and self.question.get("neighbors") != self.neighbors:

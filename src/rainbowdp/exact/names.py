@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from rainbowdp.errors import InvalidFile
+from rainbowdp.storage.integers import LARGEST_NUMBER
 
 
 def name_to_json(value: Any) -> Any:
     """A name in JSON: text, a whole number, or a list of such for a tuple."""
     if isinstance(value, tuple):
         return [name_to_json(part) for part in value]
+    if type(value) is int and abs(value) > LARGEST_NUMBER:
+        raise InvalidFile(
+            f"a whole number that names an answer or a region must be within 2^53, got {value!r}; "
+            "name it by text"
+        )
     if type(value) is int or (type(value) is str and _is_text(value)):
         return value
     raise InvalidFile(

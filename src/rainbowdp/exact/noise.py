@@ -18,6 +18,9 @@ from itertools import accumulate
 from typing import Any, Self
 
 from rainbowdp.errors import InvalidMechanism
+from rainbowdp.storage.integers import from_text, from_texts, to_text, to_texts
+
+MOST_WEIGHTS = (1 << 18) + 1  # on one side, as many as are made; a file may claim anything
 
 
 @dataclass(frozen=True)
@@ -144,13 +147,14 @@ class NoiseRow:
     def describe(self) -> dict[str, Any]:
         """The row, ready for JSON."""
         return {
-            "half": list(self.half),
-            "tail": self.tail,
-            "end": self.end,
-            "reach": self.reach,
+            "half": to_texts(self.half),
+            "tail": to_text(self.tail),
+            "end": to_text(self.end),
+            "reach": to_text(self.reach),
         }
 
     @classmethod
     def restore(cls, content: Mapping[str, Any]) -> Self:
         """The row that ``describe`` described."""
-        return cls(tuple(content["half"]), content["tail"], content["end"], content["reach"])
+        rest = (from_text(content[name]) for name in ("tail", "end", "reach"))
+        return cls(from_texts(content["half"], MOST_WEIGHTS), *rest)

@@ -24,9 +24,19 @@ from rainbowdp.guarantees.closeness import (
     first_violation,
     promise_of,
 )
+from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 from rainbowdp.numeric.quantity import root_below
+
+# As many as are made; a file may claim anything.
+_LONGEST = 1 << 18
+_LONGEST_CURVE = 1 << 15
+
+
+def has_balls(guarantee: Guarantee) -> bool:
+    """Whether rows are held against a curve without lines, which takes longer."""
+    return isinstance(guarantee, GaussianDP | ZeroConcentrated)
 
 
 def prove_noise(guarantee: Guarantee, row: NoiseRow, change: int, at_most: int) -> Check:
@@ -39,6 +49,12 @@ def prove_noise(guarantee: Guarantee, row: NoiseRow, change: int, at_most: int) 
         raise InvalidMechanism(
             f"noise for changes of {change} must have a reach above {row.farthest + change}, "
             f"got {row.reach}"
+        )
+    longest = _LONGEST_CURVE if has_balls(guarantee) else _LONGEST
+    if len(row.half) > longest + 1:
+        raise InvalidMechanism(
+            f"noise can be proved with at most {longest:,} weights on a side for {guarantee}, "
+            f"got {len(row.half):,}"
         )
     must_not_grow(row)
     one, other = widest_pair(row, change)

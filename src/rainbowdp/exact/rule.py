@@ -182,6 +182,10 @@ class Family(ABC):
         """
         return self.build(question, guarantee)[0].rows_at(question, counts, margins)
 
+    def variants(self, question: Question) -> tuple[Family, ...]:
+        """The family with the options that are worth comparing for this question."""
+        return (self,)
+
     def outdone(self, guarantee: Guarantee) -> bool:
         """Whether some other kind errs no more on any table, so that comparisons leave it out."""
         return False

@@ -7,8 +7,6 @@ from typing import Any
 
 from rainbowdp.questions.relations import PersonRule
 
-ON_A_GRAPH = "joined by an edge"  # what neighbors are where no question says it
-
 
 def unit_in_words(question: Mapping[str, Any]) -> str:
     """Whose change the guarantee is about, from a described question.

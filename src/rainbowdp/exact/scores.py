@@ -31,6 +31,7 @@ from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label
 from rainbowdp.errors import InvalidMechanism, NoPlace
 from rainbowdp.exact.margins import (
     ON_A_GRAPH,
+    margins_at,
     margins_at_depth,
     margins_of,
     outline_by_margins,
@@ -271,7 +272,8 @@ class SetScores(Scores):
         given = (self.ranked, self.first, self.rows)
         if any(type(number) is not int or number < 1 for number in given):
             raise InvalidMechanism(f"scores of sets need whole numbers from 1, got {given}")
-        if self.first >= self.ranked or comb(self.ranked, self.first) > MOST_RANKINGS:
+        many = self.ranked > MOST_RANKINGS  # before a coefficient of a billion is computed
+        if self.first >= self.ranked or many or comb(self.ranked, self.first) > MOST_RANKINGS:
             raise InvalidMechanism(
                 f"scores of sets need fewer first than ranked, and at most {MOST_RANKINGS:,} sets, "
                 f"got the first {self.first} of {self.ranked}"
@@ -399,13 +401,16 @@ class MarginScores(Scores):
 
     def key(self, question: Question, counted: Dataset) -> Any:
         """The margins."""
-        return question.margins(counted)
+        return margins_at(question, counted)
 
     def distances(self, key: Any, answers: Sequence[Answer]) -> list[int]:
         """λ_v + D − 1, and 0 for the true answer."""
         margins = margins_of(key, answers)
-        depth = min(filter(None, margins), default=1)
-        return [margin + depth - 1 if margin else 0 for margin in margins]
+        true = margins.index(0)
+        less = min([*margins[:true], *margins[true + 1 :]], default=1) - 1
+        distances = [margin + less for margin in margins]
+        distances[true] = 0
+        return distances
 
     def distances_at(self, counts: Integers, margins: Floats) -> Floats:
         """From the margins."""

@@ -14,6 +14,7 @@ from rainbowdp.rules.exponential.build import ExponentialFamily
 from rainbowdp.rules.homogeneous.build import HomogeneousFamily
 from rainbowdp.rules.margin_flip.build import MarginFlipFamily
 from rainbowdp.rules.margin_table.build import MarginTableFamily
+from rainbowdp.rules.noisy_counts.build import NoisyCountsFamily
 from rainbowdp.rules.ordered_bins.build import OrderedBinsFamily
 from rainbowdp.rules.permute_and_flip.build import PermuteAndFlipFamily
 from rainbowdp.rules.proximity.build import ProximityFamily
@@ -27,6 +28,7 @@ FAMILIES: tuple[Family, ...] = (
     PermuteAndFlipFamily(),
     MarginFlipFamily(),
     ExponentialFamily(),
+    NoisyCountsFamily(),
 )
 
 
@@ -37,7 +39,7 @@ def family(kind: str) -> Family:
     'each answer by its own distance; far rivals cost hardly anything'
     """
     for known in FAMILIES:
-        if known.kind == kind:
+        if isinstance(kind, str) and known.kind == kind:
             return known
     kinds = ", ".join(known.kind for known in FAMILIES)
     raise InvalidQuestion(f"a kind of mechanism must be one of {kinds}, got {kind!r}")

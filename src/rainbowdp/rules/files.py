@@ -22,12 +22,13 @@ from rainbowdp.exact.noise import NoiseRow
 from rainbowdp.exact.steps import MOST_MIXING
 from rainbowdp.guarantees.descriptions import restore_guarantee
 from rainbowdp.numeric.quantity import exact
-from rainbowdp.questions import Between, Count, Custom, Equals, from_description
+from rainbowdp.questions import Between, Count, Custom, Equals, with_margins
 from rainbowdp.questions.base import CountQuestion, checked_column
 from rainbowdp.questions.ends import end
 from rainbowdp.rules import FAMILIES
-from rainbowdp.storage.documents import parse_document, read_text
+from rainbowdp.storage.documents import parse, parse_document, read_text
 
+_MOST_SAID = 500  # characters of a message
 Found = TypeVar("Found", ExactMechanism, ExactCount)
 
 
@@ -113,10 +114,7 @@ def load_count(path: str | PathLike[str]) -> ExactCount:
 def load_any(path: str | PathLike[str]) -> ExactMechanism | ExactCount:
     """Read the file of a mechanism or of a count, whichever it says it is."""
     text = read_text(path)
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        content = None
+    content = parse(text, path)
     if isinstance(content, dict) and content.get("format") == COUNT_FORMAT:
         return load_count(path)
     return from_text(text, path)
@@ -141,10 +139,23 @@ def _proved_again(
         return make(content)
     except RainbowError as error:
         raise InvalidFile(
-            f"a mechanism file must keep its guarantee, got {path}: {error}"
+            f"a mechanism file must keep its guarantee, got {path}: {_short(str(error))}"
         ) from error
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InvalidFile(f"a mechanism file must be complete, got {path}: {error!r}") from error
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        said = _short(repr(error))
+        raise InvalidFile(f"a mechanism file must be complete, got {path}: {said}") from error
+
+
+def _short(said: str) -> str:
+    """A message that quotes a file, at a length that can be read."""
+    return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
 
 
 def restore(content: Mapping[str, Any]) -> ExactMechanism:
@@ -178,7 +189,7 @@ def restore(content: Mapping[str, Any]) -> ExactMechanism:
 def _asked(described: Mapping[str, Any]) -> CountQuestion | Custom:
     """The described question; of a custom one all but its function, which no file holds."""
     if described["kind"] != "custom":
-        asked: CountQuestion | Custom = from_description(described)
+        asked: CountQuestion | Custom = with_margins(described)
     else:
         parts = {key: value for key, value in described.items() if key not in ("kind", "groups")}
         groups = [(name, _group(rule)) for name, rule in described["groups"]]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -19,13 +21,26 @@ from hypothesis import strategies as st
 
 import rainbowdp as rb
 import reference
+from rainbowdp.errors import NoTable
 from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
+from rainbowdp.exact.keeping import ARCHIVE
 from rainbowdp.questions.votes import standing
-from rainbowdp.rules.crowd_table.program import make_table, shape_for
+from rainbowdp.rules.crowd_table.build import SHELF, wanted
+from rainbowdp.rules.crowd_table.iteration import Needs, iterated
+from rainbowdp.rules.crowd_table.problem import Problem
+from rainbowdp.rules.crowd_table.program import (
+    ANSWERS,
+    _solve,
+    make_table,
+    shape_for,
+    size_for,
+)
 from rainbowdp.rules.crowd_table.proof import Corners, _must_be_close, cases, prove_crowds
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 from rainbowdp.rules.crowd_table.shape import CrowdShape
+from rainbowdp.rules.crowd_table.shipping import KINDS as SHIPPED_KINDS
+from rainbowdp.rules.crowd_table.shipping import SHIPPED
 
 RELATIONS = ("substituted", "added or removed")
 TIES = ("first listed", "any leader")
@@ -34,9 +49,12 @@ KINDS = list(itertools.product(RELATIONS, TIES))
 
 @cache
 def table(
-    answers: int, epsilon: str, neighbors: str, ties: str, knots: int | None = None
+    answers: int, epsilon: str, neighbors: str, ties: str, knots: int, ordered: int | None = None
 ) -> CrowdTable:
-    shape = shape_for(answers, float(epsilon), neighbors, ties, knots)
+    """With the order of the list at two gaps where it matters, if nothing else is asked for."""
+    if ordered is None:
+        ordered = 2 if ties == "first listed" else 0
+    shape = shape_for(answers, float(epsilon), neighbors, ties, (knots, ordered))
     return make_table(shape, rb.DP(epsilon))[0]
 
 
@@ -71,11 +89,14 @@ def must_be_close(p: list[Fraction], q: list[Fraction], epsilon: str) -> None:
     assert all(a <= most * b and b <= most * a for a, b in zip(p, q, strict=True))
 
 
-@pytest.mark.parametrize(("neighbors", "ties"), KINDS)
+ORDERED = [(*kind, n) for kind in KINDS for n in ((0, 1, 2) if kind[1] == TIES[0] else (0,))]
+
+
+@pytest.mark.parametrize(("neighbors", "ties", "ordered"), ORDERED)
 @pytest.mark.parametrize("epsilon", ["0.3", "2"])
-def test_all_small_votes_are_close(neighbors: str, ties: str, epsilon: str) -> None:
+def test_all_small_votes_are_close(neighbors: str, ties: str, ordered: int, epsilon: str) -> None:
     """Up to nine records, with three rows of gaps, so that coins are tossed for most of them."""
-    made = table(3, epsilon, neighbors, ties, 3)
+    made = table(3, epsilon, neighbors, ties, 3, ordered)
     rows = {votes: row(made, votes) for votes in small_votes(3, 9)}
     for votes, mine in rows.items():
         for other in beside(votes, neighbors):
@@ -93,7 +114,7 @@ def pairs(draw: st.DrawFn, answers: int, neighbors: str) -> tuple[tuple[int, ...
 
 
 @pytest.mark.parametrize(("neighbors", "ties"), [kind for kind in KINDS if kind != KINDS[3]])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_neighboring_votes_are_close(neighbors: str, ties: str, data: st.DataObject) -> None:
     answers = data.draw(st.sampled_from([7, 10]))
@@ -105,37 +126,48 @@ def test_neighboring_votes_are_close(neighbors: str, ties: str, data: st.DataObj
     must_be_close(row(made, one), row(made, other), "1")
 
 
-@pytest.mark.parametrize(("neighbors", "ties"), KINDS)
-def test_every_pair_of_votes_is_a_corner_of_some_case(neighbors: str, ties: str) -> None:
+@pytest.mark.parametrize(("neighbors", "ties", "ordered"), [*ORDERED, (*KINDS[0], 3)])
+def test_every_pair_of_votes_is_a_corner_of_some_case(
+    neighbors: str, ties: str, ordered: int
+) -> None:
     """Played on counts: where all rivals are at knots or out, each comparison is made."""
-    shape = CrowdShape(4, neighbors, ties, 4, Fraction(1, 2))
+    shape = CrowdShape(4, neighbors, ties, 4, ordered, Fraction(1, 2))
     corners = Corners(shape)
-    known = {tuple(crowd): number for number, crowd in enumerate(corners.crowds.tolist())}
+    crowds = corners.crowds
+    known = {
+        (tuple(letter for letter in word if letter >= 0), tuple(counts)): number
+        for number, (word, counts) in enumerate(
+            zip(crowds.words.tolist(), crowds.counts.tolist(), strict=True)
+        )
+    }
     compared = set()
 
-    def alike(place: int) -> int:
+    def alike(seat: int) -> int:
         """Where any leader is right, those that are tied have one weight."""
-        return 0 if ties == "any leader" and place == 1 else place
+        return seat - crowds.size if ties == "any leader" and seat // crowds.size == 1 else seat
 
     for case in cases(shape):
-        for here, there in corners.pairs(case):
-            for a, b in zip(here.crowds.tolist(), there.crowds.tolist(), strict=True):
-                mine, theirs = alike(here.place), alike(there.place)
-                compared |= {(a, mine, b, theirs), (b, theirs, a, mine)}
+        for pair in corners.pairs(case):
+            for a, b in zip(pair.here.tolist(), pair.there.tolist(), strict=True):
+                compared |= {(alike(a), alike(b)), (alike(b), alike(a))}
     out, top = 50, 100
 
-    def seats(votes: tuple[int, ...]) -> tuple[int, dict[int, int]] | None:
-        """The crowd and everybody's place in it; none where a gap is neither a knot nor out."""
+    def seats(votes: tuple[int, ...]) -> dict[int, int] | None:
+        """Everybody's seat in the crowd; none where a gap is neither a knot nor out."""
         order, gaps = standing(votes, ties)
         if any(3 < gap < out - 3 for gap in gaps):
             return None
-        crowd = [sum(gap == knot for gap in gaps) for knot in range(6)]
-        places = {
-            answer: alike(gap + 1)
-            for answer, gap in zip(order[1:], gaps, strict=True)
-            if gap < out - 3
-        }
-        return known[tuple(crowd)], {order[0]: 0, **places}
+        word = tuple(gap for gap in gaps if gap < ordered)
+        counts = tuple(sum(gap == place for gap in gaps) for place in range(ordered, 6))
+        number, found, letters = known[word, counts], {}, 0
+        for answer, gap in zip(order[1:], gaps, strict=True):
+            if gap < ordered:
+                letters += 1
+                found[answer] = number + crowds.size * letters
+            elif gap < out - 3:
+                first = 1 + (3 if ordered else 0)
+                found[answer] = alike(number + crowds.size * (first + gap - ordered))
+        return {order[0]: number, **found}
 
     seen = 0
     for behind in itertools.product([0, 1, 2, 3, out], repeat=4):
@@ -145,9 +177,9 @@ def test_every_pair_of_votes_is_a_corner_of_some_case(neighbors: str, ties: str)
             other = seats(beside_it)
             if one is None or other is None:
                 continue
-            for answer, place in one[1].items():
-                if answer in other[1] and (one[0], place) != (other[0], other[1][answer]):
-                    assert (one[0], place, other[0], other[1][answer]) in compared
+            for answer, seat in one.items():
+                if answer in other and seat != other[answer]:
+                    assert (seat, other[answer]) in compared
                     seen += 1
     assert seen > 1000
 
@@ -169,7 +201,7 @@ class TestProof:
         """One weight changed, and the leader's with it, so that the row keeps its sum."""
         made = self.made(ties)
         rows = [list(weights) for weights in made.rows]
-        many = int(made.shape.crowds[number][place - 1])
+        many = int(made.shape.crowds.taken[number][place])
         rows[number][place] += by
         rows[number][0] -= many * by
         return CrowdTable(made.shape, made.total, tuple(tuple(weights) for weights in rows))
@@ -184,15 +216,15 @@ class TestProof:
     def test_every_row_matters(self) -> None:
         """Whichever weight is three times as large, some comparison fails."""
         made = self.made()
-        for number, crowd in enumerate(made.shape.crowds.tolist()):
-            for place, many in enumerate(crowd, 1):
+        for number, taken in enumerate(made.shape.crowds.taken.tolist()):
+            for place, many in enumerate(taken[1:], 1):
                 more = 2 * made.rows[number][place]
                 if many and made.rows[number][0] > many * more:
                     self.refused(self.changed(number, place, more), "must be close")
 
     def test_rows_must_be_whole(self) -> None:
         made = self.made()
-        first = next(n for n, crowd in enumerate(made.shape.crowds) if crowd[0] == 1)
+        first = next(n for n, taken in enumerate(made.shape.crowds.taken) if taken[1] == 1)
         rows = list(made.rows)
         rows[first] = (rows[first][0] + 1, *rows[first][1:])
         broken = CrowdTable(made.shape, made.total, tuple(rows))
@@ -206,7 +238,7 @@ class TestProof:
 
     def test_tied_leaders_must_share(self) -> None:
         made = self.made("any leader")
-        first = next(n for n, crowd in enumerate(made.shape.crowds) if crowd[0] == 1)
+        first = next(n for n, taken in enumerate(made.shape.crowds.taken) if taken[1] == 1)
         self.refused(self.changed(first, 1, 2520, "any leader"), "tied must have equal")
 
     def test_coins_must_be_those_of_the_ratio(self) -> None:
@@ -240,21 +272,19 @@ class TestProof:
             prove_crowds(rb.DP(1), made.shape, made.total, made.rows, coarse)
 
     def test_a_rival_behind_the_last_knot_may_stay_instead_of_moving(self) -> None:
-        """Places are gaps and one more; the last knot is where coins begin."""
+        """The last knot is where coins begin."""
         corners = Corners(self.made().shape)
-        knots = corners.shape.knots
-        moves = {(a, b) for a in range(knots + 3) for b in range(knots + 3)}
+        last = corners.shape.knots - 1
+        moves = {(a, b) for a in range(last + 3) for b in range(last + 3)}
         stay = {pair for pair in moves if corners.may_stay(*pair)}
-        assert stay == {(a, b) for a, b in moves if a != b and min(a, b) >= knots}
-        assert corners.coin(knots) == 1.0
-        assert corners.coin(knots + 2) == pytest.approx(float(corners.shape.ratio) ** 2)
+        assert stay == {(a, b) for a, b in moves if a != b and min(a, b) >= last}
+        assert corners.coin(last) == 1.0
+        assert corners.coin(last + 2) == pytest.approx(float(corners.shape.ratio) ** 2)
 
     def test_a_ratio_that_falls_too_fast_is_refused(self) -> None:
         made = self.made()
-        fast = CrowdShape(4, "substituted", "first listed", 3, made.shape.ratio * Fraction(3, 4))
-        fine = CrowdShape(
-            4, "substituted", "first listed", 3, Fraction(int(fast.ratio * 2**60), 2**60)
-        )
+        fast = made.shape.ratio * Fraction(3, 4)
+        fine = replace(made.shape, ratio=Fraction(int(fast * 2**60), 2**60))
         self.refused(CrowdTable(fine, made.total, made.rows), "must be close")
 
     def test_other_guarantees_are_refused(self) -> None:
@@ -296,6 +326,9 @@ def test_every_number_that_can_be_drawn_has_its_answer(monkeypatch: pytest.Monke
         {"answers": 1},
         {"knots": 2},
         {"knots": 10**9},
+        {"ordered": 4},
+        {"ordered": -1},
+        {"ordered": 2, "ties": "any leader"},
         {"answers": 10**9},
         {"ratio": Fraction(1)},
         {"answers": True},
@@ -304,7 +337,7 @@ def test_every_number_that_can_be_drawn_has_its_answer(monkeypatch: pytest.Monke
 def test_shapes_that_cannot_be_are_refused(given_shape: dict[str, object]) -> None:
     whole = {
         "answers": 7, "neighbors": "substituted", "ties": "first listed", "knots": 4,
-        "ratio": Fraction(1, 2),
+        "ordered": 0, "ratio": Fraction(1, 2),
     } | given_shape  # fmt: skip
     with pytest.raises(rb.InvalidMechanism):
         CrowdShape(**whole)  # type: ignore[arg-type]
@@ -331,7 +364,7 @@ def test_it_never_names_a_leader_less_often_than_permute_and_flip_on_the_same_ga
 
 @pytest.mark.parametrize("epsilon", ["2.1", "5"])
 def test_above_two_it_is_the_table_for_two(epsilon: str) -> None:
-    question = rb.Winner(list("abcdefghij"))
+    question = rb.Winner(list("abcdefgh"))
     made = rb.by_kind(question, rb.DP(epsilon), "crowd-table")
     assert made.exact().rule == rb.by_kind(question, rb.DP(2), "crowd-table").exact().rule
     assert made.claim == "made for ε = 2, so ask for that and pay less"
@@ -340,7 +373,11 @@ def test_above_two_it_is_the_table_for_two(epsilon: str) -> None:
 @pytest.mark.parametrize(
     ("question", "guarantee"),
     [
-        (rb.Winner(list("abcdef")), rb.DP(1)),
+        (rb.Winner(list("abcd")), rb.DP(1)),
+        (rb.Winner(list("abcde")), rb.DP("0.49")),
+        (rb.Winner(list("abcdef")), rb.DP("0.59")),
+        (rb.Winner(list("abcdef"), ties="any leader"), rb.DP(1)),
+        (rb.Winner(list("abcdef"), neighbors="added or removed"), rb.DP(1)),
         (rb.Winner(list("abcdefghijk")), rb.DP(1)),
         (rb.Winner(list("abcdefgh"), rows_per_person=2), rb.DP(1)),
         (rb.Winner(list("abcdefgh"), ties="any leader", neighbors="added or removed"), rb.DP(1)),
@@ -352,3 +389,113 @@ def test_above_two_it_is_the_table_for_two(epsilon: str) -> None:
 def test_where_there_is_none_it_says_what_to_use(question: Any, guarantee: Any) -> None:
     with pytest.raises(rb.NotApplicable, match=r"a crowd table is for a Winner .*; use [a-z-]+$"):
         rb.by_kind(question, guarantee, "crowd-table")
+
+
+def test_tables_for_common_guarantees_come_with_the_package() -> None:
+    """All that are made for shipping, of the shape that is made now, and no others."""
+    names = set()
+    for answers, epsilon, kind in itertools.product(ANSWERS, SHIPPED, SHIPPED_KINDS):
+        if size_for(answers, float(epsilon), *kind) is None:
+            assert answers in (5, 6)
+            continue
+        asked = wanted(answers, rb.DP(epsilon), *kind)
+        content = SHELF.shipped(asked)
+        assert content is not None
+        shape = shape_for(answers, float(epsilon), *kind)
+        assert CrowdTable.restore(content).shape == shape
+        names.add(SHELF.place(asked).name)
+    with zipfile.ZipFile(str(files("rainbowdp.rules.crowd_table") / ARCHIVE)) as archive:
+        assert set(archive.namelist()) == names
+
+
+@pytest.mark.parametrize(
+    ("answers", "records", "epsilon", "least", "above"),
+    [
+        (5, 12, "1", 0.2423, 1.01),
+        pytest.param(5, 12, "2", 0.0839, 1.01, marks=pytest.mark.slow),
+        (6, 10, "1", 0.3304, 1.02),
+        pytest.param(6, 8, "2", 0.1471, 1.01, marks=pytest.mark.slow),
+        pytest.param(7, 7, "1", 0.4535, 1.05, marks=pytest.mark.slow),
+        (7, 5, "2", 0.2420, 1.02),
+        pytest.param(8, 5, "2", 0.2730, 1.03, marks=pytest.mark.slow),
+    ],
+)
+def test_the_order_of_the_nearest_makes_it_near_the_least_error(
+    answers: int, records: int, epsilon: str, least: float, above: float
+) -> None:
+    """All votes of so many records alike; the least of any mechanism by benchmarks/near.py."""
+    question = rb.Winner([str(number) for number in range(answers)])
+    places = records + answers - 1
+    bars = np.array(list(itertools.combinations(range(places), answers - 1)))
+    ends = np.pad(bars, ((0, 0), (0, 1)), constant_values=places)
+    votes = np.diff(ends, axis=1, prepend=-1) - 1
+    made = rb.by_kind(question, rb.DP(epsilon), "crowd-table").exact().rule
+    assert isinstance(made, CrowdTable)
+    assert made.shape.ordered >= 2
+    rows = made.rows_at(question, votes, votes.astype(float))
+    wrong = 1 - rows[np.arange(len(votes)), votes.argmax(axis=1)].mean()
+    assert 0.9999 * least < wrong < above * least
+
+
+def test_for_a_small_epsilon_there_is_no_order() -> None:
+    assert shape_for(7, 0.6, "substituted", "first listed").ordered == 0
+    assert shape_for(7, 1.0, "added or removed", "first listed").ordered == 0
+    with pytest.raises(NoTable, match=r"no crowd table of 5 answers for epsilon = 0\.3, "):
+        shape_for(5, 0.3, "substituted", "first listed")
+
+
+@pytest.mark.parametrize(("neighbors", "ordered"), [(RELATIONS[0], 2), (RELATIONS[1], 1)])
+def test_the_iteration_keeps_all_conditions_and_is_near_the_linear_program(
+    neighbors: str, ordered: int
+) -> None:
+    shape = shape_for(4, 1.5, neighbors, "first listed", (5, ordered))
+    problem = Problem(shape, rb.DP("1.5").ratio)
+    values = iterated(problem)
+    assert float((problem.conditions @ values).max()) < 1e-3  # in units of what is compared
+    assert problem.sums @ values == pytest.approx(np.ones(shape.crowds.size), abs=1e-3)
+    assert Needs(problem).left(values) < 1e-3
+    flipped, best = problem.flipped(), _solve(problem, None)
+    wrong, most, least = (1 - float(problem.gain @ one) for one in (values, flipped, best))
+    assert least * 0.999 < wrong < least * 1.01 < most
+
+
+def test_where_the_iteration_fails_a_program_is_solved_if_it_is_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shape, promise = shape_for(4, 0.2, *KINDS[0], (4, 2)), rb.DP("0.2")
+    assert make_table(shape, promise)[0].keeps(promise).exact
+    monkeypatch.setattr("rainbowdp.rules.crowd_table.program._WIDEST", 10)
+    with pytest.raises(NoTable, match=r"4 answers under 0\.2-DP needs more than a mixing"):
+        make_table(shape, promise)
+
+
+def test_what_is_remembered_is_these_rows_for_this_guarantee() -> None:
+    """A proof is not made twice, and not lent to other rows, shapes or guarantees."""
+    made = table(3, "2", "substituted", "first listed", 3, 1)
+    assert made.keeps(rb.DP(2)) == made.keeps(rb.DP(2))
+    for smaller in ("1.9", "0.1"):
+        with pytest.raises(rb.InvalidMechanism, match="must be close"):
+            made.keeps(rb.DP(smaller))
+    moved = list(made.rows)
+    many = made.shape.crowds.taken[5]
+    seat = next(place for place in range(1, len(many)) if many[place])
+    changed = list(moved[5])
+    changed[0], changed[seat] = changed[0] + int(many[seat]), changed[seat] - 1
+    nearly = replace(made, rows=(*moved[:5], tuple(changed), *moved[6:]))
+    worse = list(moved[5])
+    worse[0], worse[seat] = worse[0] + int(many[seat]) * (worse[seat] - 1), 1
+    broken = replace(made, rows=(*moved[:5], tuple(worse), *moved[6:]))
+    assert nearly.keeps(rb.DP("2.1"))
+    steeper = replace(made, shape=replace(made.shape, ratio=Fraction(1, 64)))
+    with pytest.raises(rb.InvalidMechanism, match="must be close"):
+        steeper.keeps(rb.DP(2))
+    with pytest.raises(rb.InvalidMechanism, match="must be close"):
+        broken.keeps(rb.DP(2))
+
+
+def test_rows_of_many_votes_are_the_rows_of_each() -> None:
+    made = table(5, "1", "substituted", "first listed", 4)
+    votes = np.random.default_rng(3).integers(0, 9, size=(60, 5))
+    rows = made.rows_at(rb.Winner(list("abcde")), votes, votes.astype(float))
+    for counts, mine in zip(votes.tolist(), rows, strict=True):
+        assert mine == pytest.approx([float(share) for share in row(made, tuple(counts))], abs=1e-9)

@@ -199,3 +199,21 @@ def test_ten_thousand_answers_have_a_small_file_that_proves_itself(
     assert sum(row.weights) == TOTAL
     assert set(row.weights[:17] + row.weights[18:]) == {row.weights[0]}
     assert row.weights[17] > row.weights[0]
+
+
+def test_each_number_below_the_total_draws_an_answer_as_often_as_its_weight(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers, rule = ("a", "b", "c", "d"), OneLadder(((5, 2), (8, 1)))
+    for truth, depth in itertools.product(answers, (0, 1, 7)):
+        drawn: list[Any] = []
+        for number in range(11):
+            monkeypatch.setattr("secrets.randbelow", lambda total, n=number: n % total)
+            drawn.append(rule.drawer((truth, depth), answers)())
+        assert tuple(map(drawn.count, answers)) == rule.weights((truth, depth), answers)
+
+
+@pytest.mark.parametrize("key", [("z", 0), ("a", -1), ("a", 1.5), ("a",), "a"])
+def test_nothing_is_drawn_where_there_is_no_place(key: Any) -> None:
+    with pytest.raises(NoPlace):
+        OneLadder(((5, 2),)).drawer(key, ("a", "b", "c", "d"))

@@ -25,7 +25,7 @@ from kinds import rows_of_votes, vote_coins
 from rainbowdp.errors import NoTable
 from rainbowdp.numeric.linear_programs import Solution, Solver
 from rainbowdp.rules.margin_table import program as table_program
-from rainbowdp.rules.margin_table.cache import fetch_table
+from rainbowdp.rules.margin_table.build import fetch_table
 from rainbowdp.rules.margin_table.program import MOST_ANSWERS, _just_above, make_table, shape_for
 from reference_votes import Counts, Vote
 
@@ -179,8 +179,8 @@ def test_votes_of_dozens_are_within_two_per_cent_of_the_best(
 def test_little_is_lost_for_votes_of_one_size(epsilon: str, within: float) -> None:
     """Where records come and go, votes with as many records more for every answer are one.
 
-    No mechanism is better in the mean over how many these are (docs/true-answer.md). Gaps tell the
-    number of records modulo q, so three sizes in a row.
+    No mechanism is better in the mean over how many these are (docs/coming-and-going.md). Gaps
+    tell the number of records modulo q, so three sizes in a row.
     """
     weights: dict[Counts, float] = defaultdict(float)
     for size in (19, 20, 21):

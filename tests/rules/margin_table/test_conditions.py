@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import rainbowdp as rb
-from rainbowdp.rules.margin_table import cache
+from rainbowdp.rules.margin_table import build
 from rainbowdp.rules.margin_table.conditions import Conditions
 from rainbowdp.rules.margin_table.problem import Problem
 from rainbowdp.rules.margin_table.program import _solve, make_table, shape_for
@@ -87,22 +87,22 @@ def test_few_conditions_are_needed() -> None:
 
 
 def test_the_nearest_table_with_the_same_knots_is_found() -> None:
-    near = cache._nearest(6, rb.DP("0.37"), "substituted", "first listed")
+    near = build._nearest(6, rb.DP("0.37"), "substituted", "first listed")
     assert near is not None
     assert near[1] == rb.DP("0.2").ratio  # that of 0.5 is nearer, but has more labeled knots
-    assert cache._nearest(2, rb.DP(1), "substituted", "first listed") is None
+    assert build._nearest(2, rb.DP(1), "substituted", "first listed") is None
 
 
 @pytest.mark.slow
 def test_a_table_for_another_epsilon_only_tells_where_to_begin() -> None:
     asked = 6, rb.DP("0.9"), "added or removed", "first listed"
-    near = cache._nearest(*asked)
+    near = build._nearest(*asked)
     assert near is not None
     assert near[1] == rb.DP(1).ratio
     (warm, _), (cold, _) = make_table(*asked, None, near), make_table(*asked)
     gaps = [(0, 0, 0, 0, 0), (1, 1, 1, 1, 1), (1, 5, 9, 9, 9), (0, 9, 1, 9, 9)]
     for at in gaps:
         assert warm.right_at(at) == pytest.approx(cold.right_at(at), abs=1e-3)
-    other = cache._nearest(5, rb.DP("0.9"), "substituted", "any leader")
+    other = build._nearest(5, rb.DP("0.9"), "substituted", "any leader")
     (kept, _) = make_table(*asked, None, other)  # of other knots, so of no use
     assert kept == cold

@@ -21,7 +21,7 @@ import reference
 import strategies
 from kinds import prove
 from rainbowdp.rules.margin_table import proof as table_proof
-from rainbowdp.rules.margin_table.cache import fetch_table
+from rainbowdp.rules.margin_table.build import fetch_table
 from rainbowdp.rules.margin_table.rule import MarginTable
 from rainbowdp.rules.margin_table.shape import Shape
 from reference_votes import Counts, Vote, all_close, pairs_of_rows, tightest_delta, tightest_ratio

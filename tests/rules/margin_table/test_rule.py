@@ -21,7 +21,7 @@ import reference
 import strategies
 from kinds import rows_of_votes
 from rainbowdp.rules.margin_table import rule as margin_table
-from rainbowdp.rules.margin_table.cache import fetch_table
+from rainbowdp.rules.margin_table.build import fetch_table
 from rainbowdp.rules.margin_table.program import has_table
 from rainbowdp.rules.margin_table.rule import MarginTable, drawn_knot
 from rainbowdp.rules.margin_table.shape import Shape

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 import zipfile
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,26 +12,31 @@ from typing import Any
 import pytest
 
 import rainbowdp as rb
+from rainbowdp.exact.keeping import ARCHIVE, Shelf
 from rainbowdp.questions.relations import Neighbors, Ties
-from rainbowdp.rules.margin_table import cache
+from rainbowdp.rules.margin_table import build
+from rainbowdp.rules.margin_table.build import SHELF, SHIPPED, fetch_table, wanted
 from rainbowdp.rules.margin_table.program import make_table
-from rainbowdp.rules.margin_table.shipped import ANSWERS, ARCHIVE, EPSILONS, shipped
 from rainbowdp.rules.margin_table.shipping import ship
 from rainbowdp.storage.documents import checksummed
 
-SHAPES = list(itertools.product(ANSWERS, EPSILONS, Neighbors, Ties))
+SHAPES = list(itertools.product((3, 4, 5, 6), SHIPPED, Neighbors, Ties))
+
+
+def asked_for(answers: int, epsilon: str, neighbors: str, ties: str) -> dict[str, Any]:
+    return wanted(answers, rb.DP(epsilon), neighbors, ties)
 
 
 @pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, and no table can be made."""
     monkeypatch.setenv("RAINBOWDP_CACHE", str(tmp_path / "kept"))
-    monkeypatch.setattr(cache, "_kept", {})
+    monkeypatch.setattr(build, "SHELF", replace(SHELF, _held={}))
 
     def make(*_: Any) -> None:
         raise AssertionError("a table is made")
 
-    monkeypatch.setattr(cache, "make_table", make)
+    monkeypatch.setattr(build, "make_table", make)
     return tmp_path
 
 
@@ -42,7 +47,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_there_and_proved(
     alone: Path, answers: int, epsilon: str, neighbors: str, ties: str
 ) -> None:
-    table, mixing = cache.fetch_table(answers, rb.DP(epsilon), neighbors, ties)
+    table, mixing = fetch_table(answers, rb.DP(epsilon), neighbors, ties)
     assert table.prove(rb.DP(epsilon), tuple("abcdef"[:answers]), None)
     assert 0 <= mixing < 1e-3
     assert not (alone / "kept").exists()
@@ -51,15 +56,14 @@ def test_it_is_there_and_proved(
 def test_nothing_else_is_there() -> None:
     with zipfile.ZipFile(str(files("rainbowdp.rules.margin_table") / ARCHIVE)) as archive:
         names = archive.namelist()
-    wanted = [cache.kept_at(n, rb.DP(e), r, t).name for n, e, r, t in SHAPES]
-    assert sorted(names) == sorted(wanted)
-    assert shipped("another.json") is None
+    assert sorted(names) == sorted(SHELF.place(asked_for(*shape)).name for shape in SHAPES)
+    assert SHELF.shipped(asked_for(3, "0.7", "substituted", "first listed")) is None
 
 
 @pytest.mark.parametrize("ties", list(Ties))
 def test_making_it_gives_the_same_chances(ties: str, alone: Path) -> None:
     """But for what another version of the solver may do in the last places."""
-    here, _ = cache.fetch_table(3, rb.DP(1), "substituted", ties)
+    here, _ = fetch_table(3, rb.DP(1), "substituted", ties)
     made, _ = make_table(3, rb.DP(1), "substituted", ties)
     assert made.shape == here.shape
     for gaps in itertools.product((0, 1, 2, 5, 9), repeat=2):
@@ -70,13 +74,12 @@ def test_one_that_is_not_private_is_not_taken(
     alone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: Any = (3, rb.DP(1), "substituted", "first listed")
-    content = json.loads(str(shipped(cache.kept_at(*asked).name)))
-    del content["checksum"]
+    content = dict(SHELF.shipped(wanted(*asked)) or {})
     first, second, *rest = content["rows"][0]
-    content["rows"][0] = [first + second, 0, *rest]
-    monkeypatch.setattr(cache, "shipped", lambda _: checksummed(content))
+    content["rows"][0] = [str(int(first) + int(second)), "0", *rest]
+    monkeypatch.setattr(Shelf, "_shipped_text", lambda *_: checksummed(content))
     with pytest.raises(AssertionError, match="a table is made"):
-        cache.fetch_table(*asked)
+        fetch_table(*asked)
     assert "is of no use" in capsys.readouterr().err
 
 
@@ -87,9 +90,9 @@ def test_the_archive_is_made_of_what_is_kept(
     monkeypatch.setenv("RAINBOWDP_CACHE", str(tmp_path / "kept"))
     (tmp_path / "kept").mkdir()
     for shape in SHAPES:
-        path = cache.kept_at(shape[0], rb.DP(shape[1]), *shape[2:])
-        path.write_text(str(shipped(path.name)))
-    monkeypatch.setattr(cache, "_kept", {})
+        path = SHELF.place(asked_for(*shape))
+        path.write_text(str(SHELF._shipped_text(path.name)))
+    monkeypatch.setattr(build, "SHELF", replace(SHELF, _held={}))
     ship(tmp_path / "made.zip")
     with (
         zipfile.ZipFile(tmp_path / "made.zip") as made,

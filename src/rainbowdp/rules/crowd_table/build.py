@@ -14,11 +14,17 @@ from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question, Winner
-from rainbowdp.questions.relations import Neighbors, Ties
-from rainbowdp.rules.crowd_table.program import ANSWERS, EPSILONS, make_table, shape_for
+from rainbowdp.rules.crowd_table.program import (
+    ANSWERS,
+    EPSILONS,
+    make_table,
+    most_epsilon,
+    shape_for,
+    size_for,
+)
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 
-SHELF: Shelf[CrowdTable] = Shelf("crowd table", 1, "rainbowdp.rules.crowd_table")
+SHELF: Shelf[CrowdTable] = Shelf("crowd table", 3, "rainbowdp.rules.crowd_table")
 
 
 @dataclass(frozen=True)
@@ -33,32 +39,39 @@ class CrowdTableFamily(Family):
     uses_delta: ClassVar[bool] = False
 
     def suits(self, question: Question) -> bool:
-        """It is for votes with seven to ten answers and one record a person.
+        """It is for votes with five to ten answers and one record a person.
 
-        Where records come and go and any leader is right, permute-and-flip is as good.
+        Where records come and go and any leader is right, permute-and-flip is as good. With five
+        and six answers it is for ties to the first listed where one record is substituted.
         """
         if not isinstance(question, Winner) or question.limit != 1:
             return False
-        shared = question.ties == Ties.ANY_LEADER
-        coming = question.neighbors != Neighbors.SUBSTITUTED
-        return ANSWERS[0] <= len(question.answers) <= ANSWERS[-1] and not (shared and coming)
+        most = most_epsilon(len(question.answers), question.neighbors, question.ties)
+        size = size_for(len(question.answers), most, question.neighbors, question.ties)
+        return size is not None
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """The ε must not be tiny."""
-        fits = isinstance(guarantee, DP) and guarantee.epsilon >= EPSILONS[0]
-        if self.suits(question) and fits:
-            return None
+        if self.suits(question) and isinstance(guarantee, DP):
+            assert isinstance(question, Winner)
+            size, neighbors, ties = len(question.answers), question.neighbors, question.ties
+            epsilon = min(guarantee.epsilon, most_epsilon(size, neighbors, ties))
+            if size_for(size, epsilon, neighbors, ties) is not None:
+                return None
         return (
             f"a crowd table is for a Winner with {ANSWERS[0]} to {ANSWERS[-1]} answers and one "
-            f"record a person under (ε,δ) with epsilon from {EPSILONS[0]:g} on, "
+            f"record a person under (ε,δ) with epsilon from {EPSILONS[0]:g} on (five and six "
+            "answers: from 0.5 and 0.6 on, ties to the first listed, records substituted), "
             "and not for any leader with records added or removed, "
             f"got {type(question).__name__} with {len(question.answers)} answers and {guarantee}"
         )
 
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
         """It was made to err less than permute-and-flip in the mean over votes of many sizes."""
-        if isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]:
-            return f"made for ε = {EPSILONS[1]:g}, so ask for that and pay less"
+        assert isinstance(question, Winner)
+        most = most_epsilon(len(question.answers), question.neighbors, question.ties)
+        if isinstance(guarantee, DP) and guarantee.epsilon > most:
+            return f"made for ε = {most:g}, so ask for that and pay less"
         return "errs less often than permute-and-flip"
 
     def build(
@@ -68,7 +81,9 @@ class CrowdTableFamily(Family):
         assert isinstance(question, Winner)
         assert isinstance(guarantee, DP)
         size = len(question.answers)
-        return fetch_table(size, _pure(guarantee), question.neighbors, question.ties, progress)
+        most = most_epsilon(size, question.neighbors, question.ties)
+        promise = _pure(guarantee, most)
+        return fetch_table(size, promise, question.neighbors, question.ties, progress)
 
 
 def fetch_table(
@@ -83,8 +98,8 @@ def fetch_table(
     """The proved table of a shape and its mixing, from wherever it is."""
     shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
 
-    def make() -> tuple[CrowdTable, Fraction]:
-        return make_table(shape, guarantee, progress)
+    def make(tell: Progress) -> tuple[CrowdTable, Fraction]:
+        return make_table(shape, guarantee, tell)
 
     def proved(content: Mapping[str, Any]) -> CrowdTable:
         table = CrowdTable.restore(content)
@@ -94,7 +109,7 @@ def fetch_table(
         return table
 
     asked = wanted(answers, guarantee, neighbors, ties)
-    return SHELF.fetch(asked, make, proved, take_shipped=take_shipped)
+    return SHELF.fetch(asked, make, proved, progress, take_shipped=take_shipped)
 
 
 def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, Any]:
@@ -107,10 +122,10 @@ def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, 
     }
 
 
-def _pure(guarantee: DP) -> DP:
-    """The same ε without a δ, which a table does not use; no program is solved above ε = 2."""
-    if guarantee.epsilon > EPSILONS[1]:
-        return DP(Fraction(EPSILONS[1]))
+def _pure(guarantee: DP, most: float) -> DP:
+    """The same ε, but at most that, and without a δ, which a table does not use."""
+    if guarantee.epsilon > most:
+        return DP(Fraction(most))
     if guarantee.exact_epsilon is not None:
         return DP(guarantee.exact_epsilon)
     assert guarantee.exact_ratio is not None

@@ -3,8 +3,8 @@
 **Moves.** A change moves one or two rivals by themselves, may make one of them the leader, and
 moves the gap of every other rival, a *bystander*, by a constant, or, where ties go to the first
 listed and the leader changes, by one of two constants that differ by 1: which one depends on its
-place in the list. ``cases`` lists them. Which bystander moves how is left open, so that a case
-covers all lists.
+place in the list. ``cases`` lists them. Where a bystander has no letter in the word of its crowd,
+here nor there, its place in the list is left open, so that a case covers all lists.
 
 **Corners.** A row is the mean over the coins of the rivals behind the last knot, hence affine in
 the chance z of each. Where a rival stays behind the last knot, z becomes z·ratio^c for a constant
@@ -21,11 +21,12 @@ so right to a relative 2^-45. What is clear by a relative 2^-40 is proved; anyth
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -37,10 +38,16 @@ from rainbowdp.guarantees.closeness import lines_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions.relations import Neighbors, Ties
-from rainbowdp.rules.crowd_table.shape import CrowdShape, crowds_up_to
+from rainbowdp.rules.crowd_table.shape import Crowds, CrowdShape, crowds_up_to, words_of
 
-LEADS = -1  # in the place of a gap: the rival becomes the leader
+Token: TypeAlias = int | str | tuple[int, int, str]  # a bystander, a leader, or one alone
+Tokens: TypeAlias = list[tuple[Token, Integers]]  # with their gaps
+
+LEADS = -1  # in the place of a gap: is the leader
+LEADER, LEAD = "the leader here", "the leader there"
+BEFORE, AFTER, ANYWHERE = "before", "after", "anywhere"  # seen from the leader there
 _CLEAR = 2.0**-40
+_remembered: dict[str, int] = {}  # how many comparisons rows were proved by, by their digest
 _LEAST_SHARE = 64  # bits: no weight is less than this part of a row
 
 
@@ -48,13 +55,15 @@ _LEAST_SHARE = 64  # bits: no weight is less than this part of a row
 class Case:
     """Neighbors that differ by one kind of change; a move is a pair of gaps, here and there.
 
-    ``alone`` are the rivals that move by themselves, ``leader`` is the gap there of the leader
-    here, or none if it stays, and ``bystanders`` the moves that any other rival may make.
+    ``alone`` are the rivals that move by themselves, each with where it has to be listed; the gaps
+    of all others, the *bystanders*, change by ``shift``. Where a rival takes the lead, ``lead`` has
+    its gap here and the gap there of the leader here, and the gaps of bystanders listed before it
+    (from the leader on, round the list) change by one less than ``shift``.
     """
 
-    alone: tuple[tuple[int, int], ...]
-    leader: int | None
-    bystanders: tuple[tuple[int, int], ...]
+    alone: tuple[tuple[int, int, str], ...]
+    shift: int
+    lead: tuple[int, int] | None = None
 
 
 def cases(shape: CrowdShape) -> Iterator[Case]:
@@ -64,32 +73,33 @@ def cases(shape: CrowdShape) -> Iterator[Case]:
     is seen from the other end: there the former leader overtakes from 0, or, where any leader is
     right, gains two.
     """
-    stay, fall, gain, gain_two = (moves_by(shift, shape.knots) for shift in (0, 1, -1, -2))
+    fall, gain, gain_two = (moves_by(shift, shape.knots) for shift in (1, -1, -2))
     first_listed = shape.ties == Ties.FIRST_LISTED
-    yield Case((), None, fall)  # the leader has a record more
+    yield Case((), 1)  # the leader has a record more
     for rival in gain:  # another answer has, and does not overtake
-        yield Case((rival,), None, stay)
+        yield Case(((*rival, ANYWHERE),), 0)
     if first_listed:  # or it does; where any leader is right that is the first case
-        yield Case(((0, LEADS),), 0, (*fall, *stay))
+        yield Case((), 1, (0, 0))
     if shape.neighbors != Neighbors.SUBSTITUTED:
         return
-    for alone in ((), *((rival,) for rival in gain_two)):  # the leader gives a record, and stays
-        yield Case(alone, None, gain)
+    for alone in ((), *(((*rival, ANYWHERE),) for rival in gain_two)):
+        yield Case(alone, -1)  # the leader gives a record, and stays
     for loser in fall:  # a rival gives a record to one that is out, or to another
-        for others in ((), *((rival,) for rival in gain)):
-            yield Case((loser, *others), None, stay)
+        for others in ((), *(((*rival, ANYWHERE),) for rival in gain)):
+            yield Case(((*loser, ANYWHERE), *others), 0)
     if first_listed:  # the leader gives a record, and the rival that has it leads, or a third one
-        yield Case(((0, LEADS),), 1, (*fall, *stay))
-        for others in ((), *((rival,) for rival in (*gain, *gain_two))):
-            yield Case(((0, LEADS), *others), 0, (*stay, *gain))
+        yield Case((), 1, (0, 1))
+        moved = [(*rival, AFTER) for rival in gain] + [(*rival, BEFORE) for rival in gain_two]
+        for others in ((), *((rival,) for rival in moved)):
+            yield Case(others, 0, (0, 0))
     else:  # the rival leads; where another is tied with the leader, that is a rival giving
-        yield Case(((1, LEADS),), 1, stay)
+        yield Case((), 0, (1, 1))
 
 
-def moves_by(shift: int, knots: int) -> tuple[tuple[int, int], ...]:
-    """The moves by so many records that start or end at a knot, and end behind the leader."""
+def moves_by(shift: int, knots: int, first: int = 0) -> tuple[tuple[int, int], ...]:
+    """The moves by so many records whose nearer end is one of the knots from the first on."""
     least = max(0, -shift)
-    return tuple((gap, gap + shift) for gap in range(least, least + knots))
+    return tuple((gap + least, gap + least + shift) for gap in range(first, knots))
 
 
 def prove_crowds(
@@ -102,42 +112,50 @@ def prove_crowds(
     _must_be_fine(shape, total, coins)
     must_fall(coins)
     ((allowed, _),) = lines_of(guarantee)
-    corners = Corners(shape)
-    shares = np.array(rows, dtype=np.float64) / float(total)
-    chances = [mean @ shares[:, place] for mean, place in corners.means]
-    compared = 0
-    for case in cases(shape):
-        for here, there in corners.pairs(case):
-            p, q = chances[here.place][here.crowds], chances[there.place][there.crowds]
-            _must_be_close(p, q, float(allowed), case)
-            compared += 2 * len(p)
-            if corners.may_stay(here.place, there.place):
-                p, q = p / corners.coin(here.place), q / corners.coin(there.place)
-                _must_be_close(p, q, float(allowed), case)
-                compared += 2 * len(p)
+    digest = hashlib.sha256(repr((allowed, shape, total, rows)).encode()).hexdigest()
+    if digest not in _remembered:
+        _remembered[digest] = _compared(float(allowed), shape, total, rows)
+    compared = _remembered[digest]
     statement = f"{compared} comparisons of a crowd table with total weight {total}"
     return Check.proved(guarantee, compared, statement)
 
 
+def _compared(allowed: float, shape: CrowdShape, total: int, rows: tuple[Weights, ...]) -> int:
+    """How many comparisons hold, if all do."""
+    corners = Corners(shape)
+    shares = np.array(rows, dtype=np.float64) / float(total)
+    chances = corners.means @ shares.T.ravel()
+    compared = 0
+    for case in cases(shape):
+        for pair in corners.pairs(case):
+            p, q = chances[pair.here], chances[pair.there]
+            _must_be_close(p, q, allowed, case)
+            compared += 2 * len(p)
+            if corners.may_stay(*pair.gaps):
+                mine, theirs = (corners.coin(gap) for gap in pair.gaps)
+                _must_be_close(p / mine, q / theirs, allowed, case)
+                compared += 2 * len(p)
+    return compared
+
+
 def _must_be_rows(shape: CrowdShape, total: int, rows: tuple[Weights, ...]) -> None:
-    """A row for each crowd: the leader, then one rival at each gap, and all sum to the total."""
+    """A row for each crowd: the leader, then the others by seat, and all sum to the total."""
     numbers = [total, *(weight for row in rows for weight in row)]
     if any(type(number) is not int for number in numbers) or not 0 < total < 1 << _LEAST_SHARE:
         raise InvalidMechanism("the weights of a crowd table must be whole numbers below 2^64")
-    if len(rows) != len(shape.crowds) or any(len(row) != shape.knots + 1 for row in rows):
+    crowds = shape.crowds
+    if len(rows) != crowds.size or any(len(row) != crowds.seats for row in rows):
         raise InvalidMechanism(
-            f"a crowd table must have {len(shape.crowds)} rows of {shape.knots + 1} weights"
+            f"a crowd table must have {crowds.size} rows of {crowds.seats} weights"
         )
-    for crowd, (leader, *rivals) in zip(shape.crowds.tolist(), rows, strict=True):
-        shared = shape.ties == Ties.ANY_LEADER and crowd[0] > 0
-        present = [(some, weight) for some, weight in zip(crowd, rivals, strict=True) if some]
-        if leader < 1 or any(weight < 1 for _, weight in present):
+    for taken, row in zip(crowds.taken.tolist(), rows, strict=True):
+        if any(weight < 1 for many, weight in zip(taken, row, strict=True) if many):
             raise InvalidMechanism("every answer at a gap of a crowd table must have some weight")
-        if sum(rivals) != sum(weight for _, weight in present):
-            raise InvalidMechanism(f"a gap without a rival must have no weight, got {rivals}")
-        if leader + sum(some * weight for some, weight in present) != total:
+        if any(weight for many, weight in zip(taken, row, strict=True) if not many):
+            raise InvalidMechanism(f"a seat that nobody has must have no weight, got {row}")
+        if sum(many * weight for many, weight in zip(taken, row, strict=True)) != total:
             raise InvalidMechanism(f"the rows of a crowd table must sum to {total}")
-        if shared and rivals[0] != leader:
+        if shape.ties == Ties.ANY_LEADER and taken[1] and row[1] != row[0]:
             raise InvalidMechanism("leaders that are tied must have equal weights")
 
 
@@ -157,16 +175,20 @@ def _must_be_close(p: Floats, q: Floats, allowed: float, case: Case) -> None:
         excess = max(float((p / q).max()), float((q / p).max())) / allowed - 1
         raise InvalidMechanism(
             "neighboring rows of a crowd table must be close, but where rivals move by "
-            f"{case.alone} and {case.bystanders} they exceed by a factor of {excess:.3g}"
+            f"{case.alone} and {case.shift} they exceed by a factor of {excess:.3g}"
         )
 
 
 @dataclass(frozen=True)
-class Seat:
-    """An answer in many crowds: 0 is the leader's place, and 1, 2, … those of gaps 0, 1, …"""
+class Pair:
+    """One answer at many corners: its seats here and there, and its gaps where these are constant.
 
-    crowds: Integers
-    place: int
+    All seats are numbered: the leader's in every crowd, then the next seat's in every crowd, …
+    """
+
+    here: Integers
+    there: Integers
+    gaps: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -176,65 +198,107 @@ class Corners:
     shape: CrowdShape
 
     @cached_property
-    def crowds(self) -> Integers:
-        """How many rivals are at each gap, at most one of them two records behind the last knot."""
-        crowds = crowds_up_to(self.shape.answers - 1, self.shape.knots + 2)
-        return crowds[crowds[:, -1] <= 1]
+    def crowds(self) -> Crowds:
+        """The crowds at both ends of the corners."""
+        return Crowds(self.shape.answers - 1, self.shape.ordered, self.shape.places + 2)
 
-    def pairs(self, case: Case) -> Iterator[tuple[Seat, Seat]]:
-        """For each answer its seats at all corners of a case, here and there."""
-        moved = crowds_up_to(self.shape.answers - 1 - len(case.alone), len(case.bystanders))
-        sides = []
-        for side in (0, 1):
-            at = np.zeros((len(moved), self.shape.knots + 2), dtype=np.int64)
-            for number, move in enumerate(case.bystanders):
-                at[:, move[side]] += moved[:, number]
-            for move in case.alone:
-                if move[side] != LEADS:
-                    at[:, move[side]] += 1
-            if side and case.leader is not None:
-                at[:, case.leader] += 1
-            sides.append(_found(at, self.crowds))
-        here, there = sides
-        yield Seat(here, 0), Seat(there, 0 if case.leader is None else case.leader + 1)
-        for mine, theirs in case.alone:
-            yield Seat(here, mine + 1), Seat(there, theirs + 1)
-        for number, (mine, theirs) in enumerate(case.bystanders):
-            some = moved[:, number] > 0
-            yield Seat(here[some], mine + 1), Seat(there[some], theirs + 1)
+    def pairs(self, case: Case) -> Iterator[Pair]:
+        """Every answer at all corners of a case.
 
-    def coin(self, place: int) -> float:
-        """The chance of a rival's own coin."""
-        return float(self.shape.ratio ** max(0, place - self.shape.knots))
+        A corner is an order of those who have a letter here or there, and how many of the others
+        make each of the moves that are open to them.
+        """
+        knots, ordered, size = self.shape.knots, self.shape.ordered, self.crowds.size
+        free = self.shape.answers - 1 - len(case.alone) - (case.lead is not None)
+        moves = [move for shift in self._shifts(case) for move in moves_by(shift, knots, ordered)]
+        for length in range(free + 1 if ordered else 1):
+            words = words_of(ordered, length)
+            moved = crowds_up_to(free - length, len(moves))
+            more = [self._counted(moved, [move[end] for move in moves]) for end in (0, 1)]
+            for order in _orders(length, case, ordered):
+                ends = _ends(order, words, case)
+                (codes, mine), (other_codes, theirs) = (self._seated(end) for end in ends)
+                here = self.crowds.numbers(codes[:, None] + more[0])
+                there = self.crowds.numbers(other_codes[:, None] + more[1])
+                for name, seat in mine.items():
+                    yield Pair(
+                        (here + size * seat[:, None]).ravel(),
+                        (there + size * theirs[name][:, None]).ravel(),
+                        name[:2] if isinstance(name, tuple) else (0, 0),
+                    )
+                for number, (gap, moved_to) in enumerate(moves):
+                    some = moved[:, number] > 0
+                    yield Pair(
+                        (here[:, some] + size * self.crowds.seat(gap)).ravel(),
+                        (there[:, some] + size * self.crowds.seat(moved_to)).ravel(),
+                        (gap, moved_to),
+                    )
 
-    def may_stay(self, here: int, there: int) -> bool:
-        """Whether a rival moves where coins decide, so that far behind it may also stay."""
-        return here != there and min(here, there) >= self.shape.knots
+    def _shifts(self, case: Case) -> tuple[int, ...]:
+        """By how much the gaps of bystanders may change."""
+        if case.lead is None or self.shape.ties == Ties.ANY_LEADER:
+            return (case.shift,)
+        return (case.shift, case.shift - 1)
+
+    def _counted(self, moved: Integers, gaps: list[int]) -> Integers:
+        """The codes of those who are at these gaps, so many at each of them."""
+        codes = np.zeros(len(moved), dtype=np.int64)
+        for number, gap in enumerate(gaps):
+            codes += moved[:, number] * self.crowds.digits[gap - self.shape.ordered]
+        return codes
+
+    def _seated(self, tokens: Tokens) -> tuple[Integers, dict[Token, Integers]]:
+        """The codes of those who stand in this order, at many gaps at once, and their seats."""
+        crowds, ordered = self.crowds, self.shape.ordered
+        many = len(tokens[0][1])
+        codes = np.zeros(many, dtype=np.int64)
+        written = np.zeros(many, dtype=np.int64)  # letters so far
+        seats = {}
+        for name, gaps in tokens:
+            leads, near = gaps == LEADS, (gaps != LEADS) & (gaps < ordered)
+            letters = crowds.letter_codes(gaps, written)
+            counted = crowds.digits[np.maximum(gaps - ordered, 0)]
+            codes = codes + np.where(leads, 0, np.where(near, letters, counted))
+            seats[name] = np.where(leads, 0, np.where(near, 1 + written, crowds.seat(0) + gaps))
+            written = written + near
+        return codes, seats
 
     @cached_property
-    def means(self) -> list[tuple[Any, int]]:
-        """For each place a sparse matrix and a column of the rows: their product is its chances.
+    def means(self) -> Any:
+        """A sparse matrix from the weights of all rows, seat by seat, to the chances of all seats.
 
-        The matrix takes the mean over the coins of the rivals behind the last knot, times the
-        chance of one's own. An answer that is not there has the chance 0.
+        It takes the mean over the coins of the rivals behind the last knot, times the chance of
+        one's own. An answer that is not there has the chance 0.
         """
-        knots = self.shape.knots
-        far = self.crowds[:, knots:]
-        all_of_them = self._mean(self.crowds[:, :knots], far, np.ones(len(far)))
-        means = [(all_of_them, place) for place in range(knots + 1)]
-        beside = self.crowds[:, :knots] + (np.arange(knots) == knots - 1)
+        from scipy import sparse
+
+        crowds, places, seats = self.crowds, self.shape.places, self.shape.crowds.seats
+        words, near, far = crowds.words, crowds.counts[:, :places], crowds.counts[:, places:]
+        all_of_them = self._mean(words, near, far, np.ones(len(far)))
+        blocks = [sparse.kron(sparse.eye_array(seats), all_of_them)]
+        beside = near + (np.arange(places) == places - 1)
+        last = sparse.csr_array(([1.0], ([0], [seats - 1])), shape=(1, seats))
         for steps in (1, 2):
             there = far[:, steps - 1] > 0
             others = far - (there[:, None] & (np.arange(2) == steps - 1))
-            own: Floats = self.coin(knots + steps) * there.astype(np.float64)
-            means.append((self._mean(np.where(there[:, None], beside, 0), others, own), knots))
-        return means
+            own: Floats = self.coin(self.shape.knots - 1 + steps) * there.astype(np.float64)
+            mean = self._mean(words, np.where(there[:, None], beside, near), others, own)
+            blocks.append(sparse.kron(last, mean))
+        return sparse.vstack(blocks, format="csr")
 
-    def _mean(self, near: Integers, far: Integers, own: Floats) -> Any:
+    def coin(self, gap: int) -> float:
+        """The chance of a rival's own coin."""
+        return float(self.shape.ratio ** max(0, gap - self.shape.knots + 1))
+
+    def may_stay(self, here: int, there: int) -> bool:
+        """Whether a rival moves where coins decide, so that far behind it may also stay."""
+        return here != there and min(here, there) >= self.shape.knots - 1
+
+    def _mean(self, words: Integers, near: Integers, far: Integers, own: Floats) -> Any:
         """The mean over the coins of the rivals behind the last knot, times ``own``."""
         from scipy import sparse
 
-        size = self.shape.answers
+        size, known = self.shape.answers, self.shape.crowds
         ways = np.zeros((len(near), size))  # of so many heads
         ways[:, 0] = own
         for steps, many in enumerate(far.T, 1):
@@ -242,18 +306,15 @@ class Corners:
             ways = np.stack(
                 [(ways[:, : k + 1] * heads[:, k::-1]).sum(axis=1) for k in range(size)], axis=1
             )
+        codes = known.word_codes(words) + known.count_codes(near)
         rows, columns, shares = [], [], []
         for heads_up in range(size):
             some = np.flatnonzero(ways[:, heads_up])
-            crowds = near[some].copy()
-            crowds[:, -1] += heads_up
             rows.append(some)
-            columns.append(_found(crowds, self.shape.crowds))
+            columns.append(known.numbers(codes[some] + heads_up * known.digits[-1]))
             shares.append(ways[some, heads_up])
         where = np.concatenate(rows), np.concatenate(columns)
-        return sparse.csr_array(
-            (np.concatenate(shares), where), shape=(len(near), len(self.shape.crowds))
-        )
+        return sparse.csr_array((np.concatenate(shares), where), shape=(len(near), known.size))
 
     def _heads(self, steps: int) -> Floats:
         """The chance of so many heads among so many coins of rivals so far behind the last knot."""
@@ -267,12 +328,45 @@ class Corners:
         )
 
 
-def _found(crowds: Integers, among: Integers) -> Integers:
-    """The numbers of crowds in a list of all there are."""
-    marks = np.random.default_rng(0).integers(1 << 62, size=crowds.shape[1])  # sums may wrap around
-    known = among @ marks
-    order = np.argsort(known)
-    numbers: Integers = order[np.searchsorted(known, crowds @ marks, sorter=order)]
-    if (among[numbers] != crowds).any():
-        raise InvalidMechanism("a crowd table must have a row for every crowd, but one is missing")
-    return numbers
+def _orders(length: int, case: Case, ordered: int) -> list[tuple[Token, ...]]:
+    """All orders of so many bystanders, of the rival that takes the lead and of those alone.
+
+    One alone that never has a letter comes last, as its place in the order does not matter.
+    """
+    orders: list[tuple[Token, ...]] = [tuple(range(length))]
+    if case.lead is not None:
+        orders = [(*one[:spot], LEAD, *one[spot:]) for one in orders for spot in range(length + 1)]
+    for mover in case.alone:
+        longer: list[tuple[Token, ...]] = []
+        for one in orders:
+            if min(mover[:2]) >= ordered:
+                longer.append((*one, mover))
+                continue
+            first = one.index(LEAD) + 1 if mover[2] == AFTER else 0
+            last = one.index(LEAD) if mover[2] == BEFORE else len(one)
+            longer += [(*one[:spot], mover, *one[spot:]) for spot in range(first, last + 1)]
+        orders = longer
+    return orders
+
+
+def _ends(order: tuple[Token, ...], words: Integers, case: Case) -> tuple[Tokens, Tokens]:
+    """Everybody in the order in which they follow the leader, with their gaps, here and there."""
+    one = np.ones(len(words), dtype=np.int64)
+    here: Tokens = [(LEADER, LEADS * one)]
+    there: Tokens = []
+    ahead = order.index(LEAD) if case.lead is not None else 0
+    for spot, token in enumerate(order):
+        if isinstance(token, int):
+            shift = case.shift - (spot < ahead)
+            here.append((token, words[:, token] + max(0, -shift)))
+            there.append((token, words[:, token] + max(0, shift)))
+        elif isinstance(token, str):
+            assert case.lead is not None
+            here.append((token, case.lead[0] * one))
+            there.append((token, LEADS * one))
+        else:
+            here.append((token, token[0] * one))
+            there.append((token, token[1] * one))
+    if case.lead is None:
+        return here, [(LEADER, LEADS * one), *there]
+    return here, [*there[ahead:], (LEADER, case.lead[1] * one), *there[:ahead]]

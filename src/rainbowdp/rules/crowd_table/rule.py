@@ -1,9 +1,10 @@
 """Crowd tables: rows for a vote by how many rivals are how near, for tables of every size.
 
 A margin table has a row for every arrangement of its rivals, which are too many beyond six answers.
-How many there are how far behind says nearly as much, and takes a few hundred rows. A rival behind
-the last knot tosses a coin for being counted there, so that one record more or less multiplies its
-chance by a constant: ``proof`` has finitely many comparisons.
+How many there are how far behind says nearly as much, if the order of the nearest is known, and
+takes a few hundred rows. A rival behind the last knot tosses a coin for being counted there, so
+that one record more or less multiplies its chance by a constant: ``proof`` has finitely many
+comparisons.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from rainbowdp.questions.relations import Ties
 from rainbowdp.questions.votes import standing
 from rainbowdp.rules.crowd_table.proof import prove_crowds
 from rainbowdp.rules.crowd_table.shape import CrowdShape
+from rainbowdp.storage.integers import from_text, from_texts, to_text, to_texts
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class CrowdTable(Rule):
     total
         What all answers have together, in each row.
     rows
-        For each crowd the weight of the leader, then of one rival at each gap.
+        For each crowd the weights of its seats, the leader first.
 
     """
 
@@ -99,19 +101,28 @@ class CrowdTable(Rule):
         last = self.shape.knots - 1
         near = [gap for gap in gaps if gap <= last]
         far = [gap for gap in gaps if gap > last]
+        seats = self._seats(near)
         rivals = []
         for gap in gaps:
             if gap <= last:
-                rivals.append(self._mean(near, far, gap + 1))
+                rivals.append(self._mean(near, far, seats.pop(0)))
             else:
                 rest = far.copy()
                 rest.remove(gap)
-                mean = self._mean([*near, last], rest, last + 1)
+                mean = self._mean([*near, last], rest, self.shape.crowds.seat(last))
                 rivals.append(self.coins.at(gap - last) * mean)
         return (self._mean(near, far, 0), *rivals)
 
-    def _mean(self, near: Sequence[int], far: Sequence[int], place: int) -> int:
-        """The mean of a place of the rows over the coins of far rivals, times 2^127 for each."""
+    def _seats(self, near: Sequence[int]) -> list[int]:
+        """The seats of those who are near, in the order of the list."""
+        seats, written, ordered = [], 0, self.shape.ordered
+        for gap in near:
+            written += gap < ordered
+            seats.append(written if gap < ordered else self.shape.crowds.seat(gap))
+        return seats
+
+    def _mean(self, near: Sequence[int], far: Sequence[int], seat: int) -> int:
+        """The mean of a seat of the rows over the coins of far rivals, times 2^127 for each."""
         last = self.shape.knots - 1
         ways = [1]  # of so many heads
         for gap in far:
@@ -122,15 +133,29 @@ class CrowdTable(Rule):
                 for k in range(len(ways) + 1)
             ]
         return sum(
-            way * self._row([*near, *[last] * heads])[place] for heads, way in enumerate(ways)
+            way * self._row([*near, *[last] * heads])[seat] for heads, way in enumerate(ways)
         )
 
     def _row(self, near: Sequence[int]) -> Weights:
-        """The row of a crowd, from the gaps of its rivals."""
-        crowd = [0] * self.shape.knots
+        """The row of a crowd, from the gaps of its rivals in the order of the list."""
+        word, counts = [], [0] * self.shape.places
         for gap in near:
-            crowd[gap] += 1
-        return self.rows[self.shape.numbers[tuple(crowd)]]
+            if gap < self.shape.ordered:
+                word.append(gap)
+            else:
+                counts[gap - self.shape.ordered] += 1
+        return self.rows[self._numbers[tuple(word), tuple(counts)]]
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
+        """The number of the row for each word and counts."""
+        crowds = self.shape.crowds
+        return {
+            (tuple(letter for letter in word if letter >= 0), tuple(counts)): number
+            for number, (word, counts) in enumerate(
+                zip(crowds.words.tolist(), crowds.counts.tolist(), strict=True)
+            )
+        }
 
     def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
         """Toss the coins of the far rivals, then draw from the row of the crowd that is left.
@@ -147,12 +172,13 @@ class CrowdTable(Rule):
         def draw() -> Answer:
             heads = self.coins.heads(tossed)
             seen = [*near, *((far[number][0], last) for number in heads)]
-            row = self._row([gap for _, gap in seen])
+            gaps_seen = [gap for _, gap in seen]
+            row = self._row(gaps_seen)
             drawn = secrets.randbelow(self.total)
-            for answer, gap in seen:
-                if drawn < row[gap + 1]:
+            for (answer, _), seat in zip(seen, self._seats(gaps_seen), strict=True):
+                if drawn < row[seat]:
                     return answers[answer]
-                drawn -= row[gap + 1]
+                drawn -= row[seat]
             return answers[order[0]]
 
         return draw
@@ -164,49 +190,46 @@ class CrowdTable(Rule):
         order, gaps = (np.array(part) for part in zip(*seen, strict=True))
         coins = self.coins.in_floats(np.maximum(gaps - knots + 1, 0).astype(float))
         coins = np.where(gaps < knots, 0.0, coins)  # of far rivals
-        near = np.stack([(gaps == gap).sum(axis=1) for gap in range(knots)], axis=1)
+        crowds, ordered = self.shape.crowds, self.shape.ordered
+        letter = gaps < ordered
+        written: Integers = np.cumsum(letter, axis=1) - letter
+        codes = np.where(letter, crowds.letter_codes(gaps, written), 0).sum(axis=1)
+        for place, digit in enumerate(crowds.digits.tolist()):
+            codes = codes + digit * (gaps == ordered + place).sum(axis=1)
+        near = (gaps < knots).sum(axis=1)
+        seats = np.where(letter, 1 + written, crowds.seat(0) + np.minimum(gaps, knots - 1))
         rows = np.empty(counts.shape)
-        rows[:, 0] = self._means(near, coins, 0)
-        for place in range(size - 1):
+        rows[:, 0] = self._means(codes, near, coins, np.zeros(len(near), dtype=np.int64))
+        for rival in range(size - 1):
             others = coins.copy()
-            others[:, place] = 0.0
-            far = gaps[:, place] >= knots
-            with_it = near + far[:, None] * (np.arange(knots) == knots - 1)
-            own = np.where(far, coins[:, place], 1.0)
-            places = np.minimum(gaps[:, place], knots - 1) + 1
-            rows[:, place + 1] = own * self._means(with_it, others, places)
+            others[:, rival] = 0.0
+            far = gaps[:, rival] >= knots
+            with_it = codes + far * crowds.digits[-1]
+            own = np.where(far, coins[:, rival], 1.0)
+            rows[:, rival + 1] = own * self._means(with_it, near + far, others, seats[:, rival])
         listed = np.empty_like(rows)
         np.put_along_axis(listed, order, rows, axis=1)
         return listed
 
-    def _means(self, near: Integers, coins: Floats, places: Integers | int) -> Floats:
-        """The mean of a place of the rows over the coins, row by row."""
+    def _means(self, codes: Integers, near: Integers, coins: Floats, seats: Integers) -> Floats:
+        """The mean of a seat of the rows over the coins, row by row; ``near`` rivals are coded."""
+        crowds = self.shape.crowds
         ways = np.zeros((len(near), self.shape.answers + 1))  # of so many heads
         ways[:, 0] = 1.0
         for coin in coins.T:
             ways[:, 1:] = ways[:, 1:] * (1 - coin)[:, None] + ways[:, :-1] * coin[:, None]
             ways[:, 0] *= 1 - coin
         means = np.zeros(len(near))
-        index = self._index
-        room = self.shape.answers - 1 - near.sum(axis=1)
+        room = self.shape.answers - 1 - near
         for heads in range(self.shape.answers):
             some = np.flatnonzero((room >= heads) & (ways[:, heads] > 0))
-            crowds = near[some].copy()
-            crowds[:, -1] += heads
-            numbers = index[tuple(crowds.T)]
-            place = places if isinstance(places, int) else places[some]
-            means[some] += ways[some, heads] * self._shares[numbers, place]
+            numbers = crowds.numbers(codes[some] + heads * crowds.digits[-1])
+            means[some] += ways[some, heads] * self._shares[numbers, seats[some]]
         return means
 
     @cached_property
     def _shares(self) -> Floats:
         return np.array(self.rows, dtype=np.float64) / float(self.total)
-
-    @cached_property
-    def _index(self) -> Integers:
-        index = np.zeros((self.shape.answers,) * self.shape.knots, dtype=np.int64)
-        index[tuple(self.shape.crowds.T)] = np.arange(len(self.shape.crowds))
-        return index
 
     def right_at(self, gaps: Sequence[int]) -> float:
         """How likely a right answer is at these gaps."""
@@ -216,7 +239,7 @@ class CrowdTable(Rule):
         return (row[0] + tied) / sum(row)
 
     def chances(self, question: Question, margin: int) -> tuple[float, float]:
-        """At the extremes of the gaps that a margin leaves open; places in the list are alike."""
+        """At the extremes of the gaps that a margin leaves open, where all rivals are alike."""
         shape = self.shape
         return chances_of_a_vote(
             self.right_at,
@@ -239,7 +262,8 @@ class CrowdTable(Rule):
         cut, knots = self._cut(short), self.shape.knots
         if cut >= knots:
             return (self.shape.answers - 1) * self.far_alone(question, short)
-        together = (self.shape.crowds * self._shares[:, 1:])[:, cut:].sum(axis=1)
+        crowds = self.shape.crowds
+        together = (crowds.taken * self._shares * (crowds.gaps >= cut)).sum(axis=1)
         return float(together.max())
 
     def far_alone(self, question: Question, short: int) -> float:
@@ -247,7 +271,7 @@ class CrowdTable(Rule):
         cut, knots = self._cut(short), self.shape.knots
         behind = max(0, cut - knots + 1)
         coin = float(self.coins.in_floats(np.array([float(behind)]))[0])
-        return coin * float(self._shares[:, 1 + min(cut, knots - 1) :].max())
+        return coin * float(self._shares[self.shape.crowds.gaps >= min(cut, knots - 1)].max())
 
     def _cut(self, short: int) -> int:
         """The least gap of a rival that is farther; that of one listed before is one less."""
@@ -262,10 +286,11 @@ class CrowdTable(Rule):
                 "neighbors": str(shape.neighbors),
                 "ties": str(shape.ties),
                 "knots": shape.knots,
+                "ordered": shape.ordered,
                 "ratio": str(shape.ratio),
             },
-            "total": self.total,
-            "rows": [list(row) for row in self.rows],
+            "total": to_text(self.total),
+            "rows": [to_texts(row) for row in self.rows],
         }
 
     @classmethod
@@ -273,5 +298,5 @@ class CrowdTable(Rule):
         """The rule that ``describe`` described."""
         shape = dict(content["shape"])
         shape["ratio"] = exact(shape["ratio"], "ratio", InvalidFile)
-        rows = tuple(tuple(row) for row in content["rows"])
-        return cls(CrowdShape(**shape), content["total"], rows)
+        rows = tuple(map(from_texts, content["rows"]))
+        return cls(CrowdShape(**shape), from_text(content["total"]), rows)

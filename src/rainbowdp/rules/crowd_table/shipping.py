@@ -11,7 +11,7 @@ from rainbowdp.exact.keeping import ARCHIVE
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules.crowd_table.build import SHELF, fetch_table, wanted
-from rainbowdp.rules.crowd_table.program import ANSWERS
+from rainbowdp.rules.crowd_table.program import ANSWERS, size_for
 
 SHIPPED = ("0.1", "0.2", "0.5", "1", "2")
 KINDS = (
@@ -23,7 +23,11 @@ KINDS = (
 
 def ship(place: Path) -> None:
     """Write the archive at ``place``, of tables that are taken from the user's cache or made."""
-    shapes = list(itertools.product(ANSWERS, SHIPPED, KINDS))
+    shapes = [
+        (answers, epsilon, kind)
+        for answers, epsilon, kind in itertools.product(ANSWERS, SHIPPED, KINDS)
+        if size_for(answers, float(epsilon), *kind) is not None
+    ]
     for answers, epsilon, (neighbors, ties) in track(shapes, "Making tables"):
         fetch_table(answers, DP(epsilon), neighbors, ties, take_shipped=False)
     SHELF.ship((wanted(q, DP(e), neighbors, ties) for q, e, (neighbors, ties) in shapes), place)

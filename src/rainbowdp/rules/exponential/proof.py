@@ -12,7 +12,7 @@ once
 
     log R ≤ √(8ρ)
 
-(``docs/true-answer.md`` has the three arguments). What one person can move comes from the question,
+(``docs/exponential.md`` has the three arguments). What one person can move comes from the question,
 not from the rule.
 """
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Hashable, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,12 +14,18 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Rainbow, Weights
 from rainbowdp.errors import InvalidFile, InvalidMechanism, NoPlace
 from rainbowdp.exact.check import Check
+from rainbowdp.exact.margins import margins_at
 from rainbowdp.exact.names import name_from_json, name_to_json
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.steps import BITS
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.rules.homogeneous.proof import prove_alike, prove_ladders
+from rainbowdp.storage.integers import from_texts, to_texts
+
+# A file may claim anything, and must not keep us busy for ever.
+_MOST_COMPARED = 4_000_000  # weights of touching regions
+_MORE = 16  # times the weights that there are
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,14 @@ class Homogeneous(Rule):
 
         The regions of a question are its answers, and any two of them may be neighbors.
         """
+        weights = sum(len(ladder) for ladder in self.rows.values()) * len(answers)
+        if len(self.touching) * len(answers) > max(_MOST_COMPARED, _MORE * weights):
+            raise InvalidMechanism(
+                f"{len(self.touching):,} pairs of touching regions are more than rows for "
+                f"{len(answers):,} answers are compared for"
+            )
+        if len(set(self.touching)) < len(self.touching):
+            raise InvalidMechanism("touching regions must be listed once, got a pair twice")
         for label, ladder in self.rows.items():
             if not ladder or any(len(row) != len(answers) for row in ladder):
                 raise InvalidMechanism(
@@ -63,8 +78,10 @@ class Homogeneous(Rule):
         if question is None or len(answers) == 1:
             return
         pairs = {frozenset(pair) for pair in self.touching}
-        wanted = {frozenset(pair) for pair in combinations(answers, 2)}
-        if set(self.rows) != set(answers) or self.certain or not wanted <= pairs:
+        enough = len(pairs) >= math.comb(len(answers), 2)  # all pairs may be more than fit memory
+        wanted = (frozenset(pair) for pair in itertools.combinations(answers, 2))
+        alike = set(self.rows) == set(answers) and not self.certain
+        if not enough or not alike or not all(pair in pairs for pair in wanted):
             raise InvalidMechanism(
                 "a question's mechanism must have a region for each answer, every two of them "
                 f"touching, got {len(self.rows)} regions and {len(pairs)} touching pairs"
@@ -86,7 +103,7 @@ class Homogeneous(Rule):
 
     def key(self, question: Question, counted: Dataset) -> Key:
         """The true answer, and how deep the dataset lies among those that share it."""
-        return _truth_and_depth(question.margins(counted))
+        return _truth_and_depth(margins_at(question, counted))
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row at ``key``, a pair of region and depth; strict, for a wrong row would leak."""
@@ -141,7 +158,7 @@ class Homogeneous(Rule):
                 {
                     "label": name_to_json(label),
                     "certain": name_to_json(self.certain[label]) if label in self.certain else None,
-                    "rows": [list(row) for row in self.rows.get(label, ())],
+                    "rows": [to_texts(row) for row in self.rows.get(label, ())],
                 }
                 for label in labels
             ],
@@ -161,7 +178,7 @@ class Homogeneous(Rule):
         if any(type(number) is not int or not 0 <= number < len(labels) for number in numbers):
             raise InvalidFile("touching pairs must be numbers of regions, got others")
         return cls(
-            {label: tuple(tuple(row) for row in r["rows"]) for label, r in regions if r["rows"]},
+            {label: tuple(map(from_texts, r["rows"])) for label, r in regions if r["rows"]},
             {
                 label: name_from_json(r["certain"])
                 for label, r in regions
@@ -224,17 +241,37 @@ class OneLadder(Rule):
 
     def key(self, question: Question, counted: Dataset) -> Key:
         """The true answer, and how deep the dataset lies among those that share it."""
-        return _truth_and_depth(question.margins(counted))
+        return _truth_and_depth(margins_at(question, counted))
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
-        """The row at ``key``, a pair of answer and depth; strict, for a wrong row would leak."""
+        """The row at ``key``, a pair of answer and depth."""
+        first, other = self._pair(key, answers)
+        truth = key[0]
+        return tuple(first if answer == truth else other for answer in answers)
+
+    def _pair(self, key: Key, answers: Sequence[Answer]) -> tuple[int, int]:
+        """The two weights at ``key``; strict, for a wrong row would leak."""
         if not (isinstance(key, tuple) and len(key) == 2 and key[0] in answers):
             raise NoPlace("a pair (true answer, depth)", key)
-        truth, depth = key
+        depth = key[1]
         if type(depth) is not int or depth < 0:
             raise NoPlace("a depth from 0", key)
-        first, other = self.ladder[min(depth, len(self.ladder) - 1)]
-        return tuple(first if answer == truth else other for answer in answers)
+        return self.ladder[min(depth, len(self.ladder) - 1)]
+
+    def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
+        """A uniform number below the total tells the true answer or which of the others."""
+        first, other = self._pair(key, answers)
+        truth, place = key[0], answers.index(key[0])
+        total = first + (len(answers) - 1) * other
+
+        def draw() -> Answer:
+            drawn = secrets.randbelow(total) - first
+            if drawn < 0:
+                return truth
+            rival = drawn // other
+            return answers[rival + (rival >= place)]
+
+        return draw
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
@@ -270,17 +307,18 @@ class OneLadder(Rule):
 
     def describe(self) -> dict[str, Any]:
         """The two weights at each depth."""
-        return {"ladder": [list(pair) for pair in self.ladder]}
+        return {"ladder": [to_texts(pair) for pair in self.ladder]}
 
     @classmethod
     def restore(cls, content: Mapping[str, Any]) -> Self:
         """The rule that ``describe`` described."""
-        return cls(tuple((first, other) for first, other in content["ladder"]))
+        pairs = map(from_texts, content["ladder"])
+        return cls(tuple((first, other) for first, other in pairs))
 
     def outline(self, answers: tuple[Answer, ...]) -> Outline:
         """The ladder as a line of depths for each answer, all of which touch."""
         lines = {answer: (_rainbow(answer, (), answers), len(self.ladder)) for answer in answers}
-        return Outline(lines, tuple(combinations(answers, 2)), {})
+        return Outline(lines, tuple(itertools.combinations(answers, 2)), {})
 
     def key_at_depth(self, label: Label, depth: float, answers: tuple[Answer, ...]) -> Key:
         """An answer and a depth are a key as they are."""
@@ -288,8 +326,10 @@ class OneLadder(Rule):
 
 
 def _truth_and_depth(margins: Mapping[Answer, int]) -> tuple[Answer, float]:
-    truth = next(answer for answer, margin in margins.items() if margin == 0)
-    rivals = [margin for answer, margin in margins.items() if answer != truth]
+    found = list(margins.values())
+    place = found.index(0)
+    truth = next(itertools.islice(margins, place, None))
+    rivals = [*found[:place], *found[place + 1 :]]
     return truth, min(rivals) - 1 if rivals else math.inf
 
 

@@ -19,7 +19,9 @@ from rainbowdp.questions import Question
 from rainbowdp.rules.margin_flip.proof import border_holds
 from rainbowdp.rules.margin_flip.rule import MarginFlip
 
-_SHARP = 64  # answers beyond which the first coin has hardly anything to gain
+# The first chance may be below the ratio, which is enough for any number of answers. For more than
+# a few it is looked for where a thousandth is to be gained; for very many that would take long.
+_FEW, _LITTLE, _MANY = 64, Fraction(1, 1000), 1024
 _PLACES = 48  # binary places of the first chance
 
 
@@ -64,12 +66,15 @@ def margin_coins(answers: int, guarantee: DP) -> MarginFlip:
         return border_holds(allowed, ratio, Fraction(part, 1 << _PLACES), crowds)
 
     low, high = 0, math.ceil(ratio * (1 << _PLACES))
-    while answers <= _SHARP and high - low > 1:
+    gains = answers <= _FEW or holds(int((1 - _LITTLE) * high), {0, answers - 2})
+    if answers > _MANY or not gains:
+        return MarginFlip(int(ratio * TOTAL), ratio)
+    while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle, {0, answers - 2}) else (middle, high)
-    while not holds(high, range(min(answers, _SHARP) - 1)) and Fraction(high, 1 << _PLACES) < ratio:
+    while not holds(high, range(answers - 1)) and Fraction(high, 1 << _PLACES) < ratio:
         high += 1
-    first = min(high * (TOTAL >> _PLACES), int(ratio * TOTAL))  # the ratio itself is enough
+    first = min(high * (TOTAL >> _PLACES), int(ratio * TOTAL))
     return MarginFlip(first, ratio)
 
 

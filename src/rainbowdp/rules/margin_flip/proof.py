@@ -1,7 +1,7 @@
 """Proving coins by signed margins: for every question, whatever its margins are.
 
 With E a lower bound on e^ε, z₁ the chance of the first coin, z_d those of the others and r the
-ratio, these demands are enough (``docs/true-answer.md`` has the argument):
+ratio, these demands are enough (``docs/flips.md`` has the argument):
 
 1. z_{d+1} ≤ z_d and z_{d+1} ≥ r·z_d for all d ≥ 1, and r²·E ≥ 1;
 2. where the true answer changes, with k others as near as they can be, for k = 0, …, q − 2:

@@ -4,7 +4,7 @@ A rival's distance is λ_v + D − 1: its own margin and the depth D of the true
 the nearest rival. Its coin shows heads with a chance that falls by r = e^{−ε/2} a step; the coin of
 the true answer always does, and the heads are drawn among with equal chances. One near rival has
 what the optimum of two answers gives it, with the factor e^{−ε} a record; a far rival hardly
-counts; many near ones share, whatever their number. ``docs/true-answer.md`` has the proof.
+counts; many near ones share, whatever their number. ``docs/flips.md`` has the proof.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling import BITS, TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
-from rainbowdp.exact.margins import ON_A_GRAPH
+from rainbowdp.exact.margins import ON_A_GRAPH, margins_of
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.scores import MarginScores, of_one, signed_distances
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -32,6 +32,7 @@ from rainbowdp.numeric.coins import first_heads, heads_of_a_crowd
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
 from rainbowdp.rules.margin_flip.proof import prove_margin_coins
+from rainbowdp.storage.integers import from_text, to_text
 
 _SCORES = MarginScores()
 
@@ -93,15 +94,22 @@ class MarginFlip(Rule):
 
     def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
         """Flip a coin for each rival, and draw among the heads and the true answer, all alike."""
-        distances = _SCORES.distances(key, answers)
-        true = distances.index(0)
-        rivals = [*answers[:true], *answers[true + 1 :]]
-        behind = [distance - 1 for distance in distances if distance]
+        margins = margins_of(key, answers)
+        true = margins.index(0)
+        rivals = [*margins[:true], *margins[true + 1 :]]
+        less = min(rivals, default=1) - 2  # a coin goes by λ + D − 1, less 1
+        if self.coins.in_64_bits(rivals):
+            behind = np.array(rivals, dtype=np.int64) + less
+            flip = partial(self.coins.heads_at, behind)
+        else:
+            flip = partial(self.coins.heads, [margin + less for margin in rivals])
 
         def draw() -> Answer:
-            heads = self.coins.heads(behind)
+            heads = flip()
             place = secrets.randbelow(len(heads) + 1)
-            return rivals[heads[place]] if place < len(heads) else answers[true]
+            if place == len(heads):
+                return answers[true]
+            return answers[heads[place] + (heads[place] >= true)]
 
         return draw
 
@@ -144,13 +152,13 @@ class MarginFlip(Rule):
 
     def describe(self) -> dict[str, Any]:
         """What the coins are made of."""
-        return {"coins": {"first": self.first, "ratio": str(self.ratio)}}
+        return {"coins": {"first": to_text(self.first), "ratio": str(self.ratio)}}
 
     @classmethod
     def restore(cls, content: Mapping[str, Any]) -> Self:
         """The rule that ``describe`` described."""
         given = content["coins"]
-        return cls(given["first"], exact(given["ratio"], "ratio", InvalidFile))
+        return cls(from_text(given["first"]), exact(given["ratio"], "ratio", InvalidFile))
 
     def outline(self, answers: tuple[Answer, ...]) -> Outline | None:
         """A line for each answer, on which all rivals are equally near."""

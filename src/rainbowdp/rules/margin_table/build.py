@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from rainbowdp.errors import InvalidFile
+from rainbowdp.exact.keeping import Shelf
 from rainbowdp.exact.rule import Family, Progress, Rule
+from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question, Winner
-from rainbowdp.rules.margin_table.cache import fetch_table
-from rainbowdp.rules.margin_table.program import EPSILONS, MOST_ANSWERS, has_table
+from rainbowdp.rules.margin_table.program import (
+    EPSILONS,
+    MOST_ANSWERS,
+    has_table,
+    make_table,
+    shape_for,
+)
+from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.rule import MarginTable
 
+SHELF: Shelf[MarginTable] = Shelf("margin table", 5, "rainbowdp.rules.margin_table")
+SHIPPED = ("0.1", "0.2", "0.5", "1", "2")  # the ε whose tables come with the package
 _SMALL_DELTA = Fraction(1, 100)  # up to here no table was measured to be far from the least error
 
 
@@ -77,3 +90,64 @@ class MarginTableFamily(Family):
         return fetch_table(
             len(question.answers), made_for, question.neighbors, question.ties, progress
         )
+
+
+def fetch_table(
+    answers: int,
+    guarantee: DP,
+    neighbors: str,
+    ties: str,
+    progress: Progress | None = None,
+    *,
+    take_shipped: bool = True,
+) -> tuple[MarginTable, Fraction]:
+    """The proved table of a shape and its mixing, from wherever it is.
+
+    Cost: from 0.1 s for two answers to some ten seconds for six to make, and more with δ; from disk
+    some milliseconds.
+    """
+    shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
+
+    def make(tell: Progress) -> tuple[MarginTable, Fraction]:
+        near = _nearest(answers, guarantee, neighbors, ties)
+        return make_table(answers, guarantee, neighbors, ties, tell, near)
+
+    def proved(content: Mapping[str, Any]) -> MarginTable:
+        table = MarginTable.restore(content)
+        if table.shape != shape:
+            raise InvalidFile(f"a kept table must have the knots {shape.knots}, got others")
+        prove_table(guarantee, table.shape, table.total, table.rows)
+        return table
+
+    asked = wanted(answers, guarantee, neighbors, ties)
+    return SHELF.fetch(asked, make, proved, progress, take_shipped=take_shipped)
+
+
+def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, Any]:
+    """What a table is for."""
+    return {
+        "answers": answers,
+        "guarantee": describe_guarantee(guarantee),
+        "neighbors": str(neighbors),
+        "ties": str(ties),
+    }
+
+
+def _nearest(
+    answers: int, guarantee: DP, neighbors: str, ties: str
+) -> tuple[MarginTable, float] | None:
+    """The table with the same knots that comes with the package for the nearest ε, and its e^ε.
+
+    It is not proved, as it only tells where to begin.
+    """
+    shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
+    by_distance = sorted(
+        map(DP, SHIPPED), key=lambda one: abs(math.log(one.ratio / guarantee.ratio))
+    )
+    for other in by_distance:
+        beside = shape_for(answers, other.epsilon, neighbors, ties)
+        if (beside.knots, beside.labeled) == (shape.knots, shape.labeled):
+            content = SHELF.shipped(wanted(answers, other, neighbors, ties))
+            if content is not None:
+                return MarginTable.restore(content), other.ratio
+    return None

@@ -52,6 +52,7 @@ _CLEAR, _PLAIN = 2.0**-40, 2.0**-24  # what differs by so much in doubles, relat
 _BITS = 128  # of a share
 _BLOCK, _LISTED = 1 << 16, 1 << 12  # corners compared at once, in doubles and in integers
 _MOST_ANSWERS, _LEAST, _MOST = 9, Fraction(1, 1 << 50), 1 << 900
+_MOST_CORNERS = 1 << 20  # ours have a third of this; a file may claim anything
 _remembered: dict[str, Check] = {}
 
 
@@ -82,8 +83,13 @@ def prove_table(
     rows = _Rows(shape, np.array(stored, dtype=object))
     rows.check_equal_gaps()
     ((ratio, delta),) = lines_of(guarantee)
+    cases = list(_cases(shape))
+    if sum(case.size(shape) for case in cases) > _MOST_CORNERS:
+        raise InvalidMechanism(
+            f"a margin table can be proved at up to {_MOST_CORNERS:,} corners, got more"
+        )
     corners = 0
-    for case in _cases(shape):
+    for case in cases:
         corners += case.compare(rows, ratio, delta * total, _PLAIN if exactly else _CLEAR)
     statement = f"{corners} corners of a margin table with total weight {total}"
     return _remembered.setdefault(digest, Check.proved(guarantee, corners, statement))
@@ -208,6 +214,10 @@ class _Case:
         bends = (*shape.knots, shape.farthest)
         ends = {gap for bend in bends for gap in (bend, bend - self.moved[place])}
         return sorted({least, *(end for end in ends if end >= least)})
+
+    def size(self, shape: Shape) -> int:
+        """How many corners there are."""
+        return math.prod(len(self.ends(shape, place)) for place in range(shape.answers - 1))
 
     def compare(self, rows: _Rows, ratio: Fraction, slack: Fraction, clear: float) -> int:
         """Compare all corners, in integers where doubles are not ``clear``; their number."""

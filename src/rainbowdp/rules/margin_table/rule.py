@@ -30,6 +30,7 @@ from rainbowdp.questions.relations import Ties
 from rainbowdp.questions.votes import standing
 from rainbowdp.rules.margin_table.proof import prove_table
 from rainbowdp.rules.margin_table.shape import Knots, Shape
+from rainbowdp.storage.integers import from_text, from_texts, to_text, to_texts
 
 _PLACES = 128  # binary places of a uniform number that are drawn at first
 
@@ -236,8 +237,8 @@ class MarginTable(Rule):
                 "ratio": str(shape.ratio),
                 "labeled": shape.labeled,
             },
-            "total": self.total,
-            "rows": [list(row) for row in self.rows],
+            "total": to_text(self.total),
+            "rows": [to_texts(row) for row in self.rows],
         }
 
     @classmethod
@@ -249,8 +250,8 @@ class MarginTable(Rule):
             raise InvalidFile(f"gaps of a margin table must be whole numbers, got {shape}")
         shape["knots"] = tuple(shape["knots"])
         shape["ratio"] = exact(shape["ratio"], "ratio", InvalidFile)
-        rows = tuple(tuple(row) for row in content["rows"])
-        return cls(Shape(**shape), content["total"], rows)
+        rows = tuple(map(from_texts, content["rows"]))
+        return cls(Shape(**shape), from_text(content["total"]), rows)
 
 
 def drawn_knot(shape: Shape, gap: int) -> int:

@@ -27,6 +27,7 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 
 _MOST_TERMS = 1_000_000  # of the sums over all states; more is refused
+MOST_STEPS = (1 << 15) + 1  # as many as are made; a file may claim anything
 _GRID = 1 << 96  # probabilities of losers are rounded up to this
 
 
@@ -36,6 +37,10 @@ def prove_ordered(guarantee: Guarantee, answers: int, total: int, steps: Sequenc
         raise InvalidMechanism(f"ordered bins need an (ε,δ) guarantee, got {guarantee}")
     if type(total) is not int or total <= 0 or any(type(step) is not int for step in steps):
         raise InvalidMechanism(f"weights of ordered bins must be integers of a total, got {total}")
+    if len(steps) > MOST_STEPS:
+        raise InvalidMechanism(
+            f"the weights of ordered bins must be at most {MOST_STEPS:,}, got {len(steps):,}"
+        )
     if answers < 2 or not steps or steps[-1] <= 0:
         raise InvalidMechanism("ordered bins must be two or more, with weights above 0")
     ((ratio, _),) = lines_of(guarantee)

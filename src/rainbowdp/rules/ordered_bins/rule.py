@@ -32,7 +32,8 @@ from rainbowdp.exact.rule import Key, Rule
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Quantile, Question
 from rainbowdp.questions.weights import limit_of
-from rainbowdp.rules.ordered_bins.proof import prove_ordered
+from rainbowdp.rules.ordered_bins.proof import MOST_STEPS, prove_ordered
+from rainbowdp.storage.integers import from_text, from_texts, to_text, to_texts
 
 
 @dataclass(frozen=True)
@@ -137,9 +138,9 @@ class OrderedBins(Rule):
 
     def describe(self) -> dict[str, Any]:
         """The weights and their total."""
-        return {"total": self.total, "steps": list(self.steps)}
+        return {"total": to_text(self.total), "steps": to_texts(self.steps)}
 
     @classmethod
     def restore(cls, content: Mapping[str, Any]) -> Self:
         """The rule that ``describe`` described."""
-        return cls(content["total"], tuple(content["steps"]))
+        return cls(from_text(content["total"]), from_texts(content["steps"], MOST_STEPS))

@@ -1,7 +1,7 @@
 """Proving coins for a vote: how far one person moves the scores, and how fast the chances fall.
 
 Permute-and-flip changes by at most the factor 1/ratio for each step by which one person can move
-the scores, whatever the number of answers (``docs/true-answer.md``), if the chance of heads never
+the scores, whatever the number of answers (``docs/flips.md``), if the chance of heads never
 rises with the distance and falls by that factor at most for a step. So ratio^moves · e^ε ≥ 1 is
 enough. What one person can move comes from the question, not from the rule.
 """

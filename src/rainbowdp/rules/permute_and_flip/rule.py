@@ -2,7 +2,7 @@
 
 Every answer has a *coin* whose chance falls with its distance behind the leader; the leader's coin
 always shows heads. The answers whose coins show heads are drawn among with equal chances.
-``docs/true-answer.md`` has the proof.
+``docs/flips.md`` has the proof.
 """
 
 from __future__ import annotations

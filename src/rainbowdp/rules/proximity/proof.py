@@ -11,6 +11,8 @@ from rainbowdp.guarantees.closeness import lines_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 
+MOST_STEPS = 1 << 15  # as many as are made; a file may claim anything
+
 
 def prove_margins(
     guarantee: Guarantee, answers: int, total: int, steps: Sequence[int], most: int | None = None
@@ -35,6 +37,10 @@ def prove_margins(
         raise InvalidMechanism(f"weights by margin need an (ε,δ) guarantee, got {guarantee}")
     if type(total) is not int or total <= 0 or any(type(step) is not int for step in steps):
         raise InvalidMechanism(f"weights by margin must be integers of a total, got {total!r}")
+    if len(steps) > MOST_STEPS:
+        raise InvalidMechanism(
+            f"weights by margin must be at most {MOST_STEPS:,}, got {len(steps):,}"
+        )
     ((ratio, delta),) = lines_of(guarantee)
     losers, slack = answers - 1, delta * total
     if losers < 1 or not steps or any(b > a for a, b in itertools.pairwise(steps)) or steps[-1] < 0:

@@ -13,6 +13,7 @@ from rainbowdp.errors import InvalidMechanism, NoPlace
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.margins import (
     ON_A_GRAPH,
+    margins_at,
     margins_at_depth,
     margins_of,
     outline_by_margins,
@@ -20,7 +21,8 @@ from rainbowdp.exact.margins import (
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
-from rainbowdp.rules.proximity.proof import prove_margins
+from rainbowdp.rules.proximity.proof import MOST_STEPS, prove_margins
+from rainbowdp.storage.integers import from_text, from_texts, to_text, to_texts
 
 _FAR = 10**30  # a margin beyond every weight
 
@@ -69,19 +71,19 @@ class Proximity(Rule):
 
     def key(self, question: Question, counted: Dataset) -> Key:
         """The margins."""
-        return question.margins(counted)
+        return margins_at(question, counted)
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the margins ``key``, exactly one of them 0."""
         margins = margins_of(key, answers)
-        last = len(self.steps) - 1
-        losers = [self.steps[min(margin - 1, last)] if margin else 0 for margin in margins]
-        rest = self.total - sum(losers)
-        if self.most is not None and self.total - rest > self.most:
+        true, steps, last = margins.index(0), self.steps, len(self.steps)
+        row = [steps[margin - 1] if margin < last else steps[-1] for margin in margins]
+        row[true] = 0
+        others = sum(row)
+        if self.most is not None and others > self.most:
             raise NoPlace(f"margins that give the others at most {self.most}", key)
-        return tuple(
-            weight if margin else rest for margin, weight in zip(margins, losers, strict=True)
-        )
+        row[true] = self.total - others
+        return tuple(row)
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
@@ -121,13 +123,14 @@ class Proximity(Rule):
 
     def describe(self) -> dict[str, Any]:
         """The weights, their total, and what others have at most where that is bounded."""
-        bounded = {} if self.most is None else {"most": self.most}
-        return {"total": self.total, "steps": list(self.steps), **bounded}
+        bounded = {} if self.most is None else {"most": to_text(self.most)}
+        return {"total": to_text(self.total), "steps": to_texts(self.steps), **bounded}
 
     @classmethod
     def restore(cls, content: Mapping[str, Any]) -> Self:
         """The rule that ``describe`` described."""
-        return cls(content["total"], tuple(content["steps"]), content.get("most"))
+        most = from_text(content["most"]) if "most" in content else None
+        return cls(from_text(content["total"]), from_texts(content["steps"], MOST_STEPS), most)
 
     def outline(self, answers: tuple[Answer, ...]) -> Outline:
         """A line for each answer, on which all rivals are equally near."""

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ import pytest
 
 import rainbowdp as rb
 from kinds import prove
-from rainbowdp.rules.margin_table import cache as table_store
+from rainbowdp.exact.keeping import cache_folder
+from rainbowdp.rules.margin_table import build as table_store
 from rainbowdp.rules.margin_table import proof as table_proof
-from rainbowdp.rules.margin_table.cache import cache_folder, fetch_table
+from rainbowdp.rules.margin_table.build import SHELF, fetch_table
 from rainbowdp.rules.margin_table.rule import MarginTable
 from rainbowdp.storage.documents import write_document
 
@@ -35,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if in a new process."""
-    monkeypatch.setattr(table_store, "_kept", {})
+    monkeypatch.setattr(table_store, "SHELF", replace(SHELF, _held={}))
     monkeypatch.setattr(table_proof, "_remembered", {})
 
 
@@ -115,7 +117,7 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
     "not text": lambda path: path.write_bytes(b"\xff\xfe\x00"),
     "not an object": lambda path: path.write_text("[1]"),
     "nested": lambda path: path.write_text("[" * 100_000),
-    "another version": changed(version=table_store.VERSION + 1),
+    "another version": changed(version=SHELF.version + 1),
     "another format": changed(format="rainbowdp mechanism"),
     "another question": another,
     "other knots": of_other_knots,
@@ -159,7 +161,8 @@ def test_rows_that_break_the_guarantee_are_not_released(
     path = only_file(folder)
     content = json.loads(path.read_text())
     total = content["total"]
-    changed(rows=[[total // 2, total // 2], *([total, 0] for _ in content["rows"][1:])])(path)
+    half = str(int(total) // 2)
+    changed(rows=[[half, half], *([total, "0"] for _ in content["rows"][1:])])(path)
     forget(monkeypatch)
     table, _ = fetch_table(*ASKED)
     assert prove(ASKED[1], table, exactly=True)
@@ -182,14 +185,14 @@ def test_a_folder_that_cannot_be_used_costs_only_time(
         monkeypatch.setenv("RAINBOWDP_CACHE", "/proc/rainbowdp")  # where not even root may write
     assert fetch_table(*ASKED) == made
     _, err = capsys.readouterr()
-    assert "A margin table is not kept for the next time" in err
+    assert "A margin table is not kept for next time" in err
     for line in err.splitlines():
         assert line.startswith("A margin table is ")
 
 
 def test_two_processes_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
-        "import rainbowdp as rb; from rainbowdp.rules.margin_table.cache import fetch_table\n"
+        "import rainbowdp as rb; from rainbowdp.rules.margin_table.build import fetch_table\n"
         "print(hash(fetch_table(2, rb.DP(1), 'substituted', 'any leader')[0].rows))"
     )
     started = [
@@ -205,14 +208,14 @@ def test_two_processes_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 MAKERS = """
 import os, sys
 import rainbowdp as rb
-from rainbowdp.rules.margin_table import cache
-make = cache.make_table
+from rainbowdp.rules.margin_table import build
+make = build.make_table
 def noted(*arguments):
     with open(os.environ["NOTES"], "a") as notes:
         notes.write("made\\n")
     return make(*arguments)
-cache.make_table = noted
-print(hash(cache.fetch_table(3, rb.DP("2.1"), "added or removed", "any leader")[0].rows))
+build.make_table = noted
+print(hash(build.fetch_table(3, rb.DP("2.1"), "added or removed", "any leader")[0].rows))
 """
 
 
@@ -231,7 +234,9 @@ def test_of_four_processes_one_makes_the_table_and_the_others_wait(
 
 
 @pytest.mark.slow
-def test_a_lock_ends_with_the_process_that_held_it(folder: Path) -> None:
+def test_a_lock_ends_with_the_process_that_held_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = fetch_table(*ASKED)
     path = only_file(folder)
     path.unlink()
@@ -249,7 +254,7 @@ time.sleep(600)
     assert holder.stdout is not None
     assert holder.stdout.readline() == b"held\n"
     code = (
-        "import rainbowdp as rb; from rainbowdp.rules.margin_table.cache import fetch_table\n"
+        "import rainbowdp as rb; from rainbowdp.rules.margin_table.build import fetch_table\n"
         "fetch_table(2, rb.DP(1), 'substituted', 'any leader')"
     )
     waiting = subprocess.Popen([sys.executable, "-c", code])
@@ -259,7 +264,9 @@ time.sleep(600)
     holder.kill()
     holder.communicate()
     assert waiting.wait(60) == 0
-    assert table_store._from_disk(path, json.loads(path.read_text())["wanted"], ASKED[1]) == made
+    forget(monkeypatch)
+    monkeypatch.setattr(table_store, "make_table", no_table)
+    assert fetch_table(*ASKED) == made
     assert not lock.exists()
 
 

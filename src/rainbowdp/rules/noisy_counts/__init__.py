@@ -1,0 +1,1 @@
+"""Counts of a vote with Gaussian noise, and the largest of them."""
