@@ -11,7 +11,17 @@ import pytest
 import rainbowdp as rb
 from rainbowdp.errors import InvalidFile
 from rainbowdp.paper.objects import figure_one
-from rainbowdp.studio.answers import answer, costs, exact, make, match, mechanism_file, prove
+from rainbowdp.studio.answers import (
+    answer,
+    best_cost,
+    costs,
+    exact,
+    make,
+    match,
+    mechanism_file,
+    prove,
+    worst_pair,
+)
 from rainbowdp.studio.examples import EXAMPLES, example
 from rainbowdp.studio.loading import read_world
 from rainbowdp.studio.offers import offered
@@ -104,17 +114,17 @@ def test_costs_are_those_of_compare(name: str) -> None:
     world, settings = settings_for(name, guarantee={"kind": "dp", "epsilon": "1.5", "delta": "0"})
     promise = settings.guarantee
     shown = {cost["name"]: cost for cost in costs(world, settings) if "missing" not in cost}
+    makers: dict[str, Any] = {
+        "homogeneous": rb.optimal,
+        "proximity": rb.proximity,
+        "textbook exponential": rb.exponential,
+        "textbook permute-and-flip": rb.permute_and_flip,
+        "randomized response": rb.randomized_response,
+    }
     if world.question is None:
-        compared = rb.compare(world.graph, promise)
+        compared = rb.compare(world.graph, promise, makers)
     else:
         assert world.counts is not None
-        makers: dict[str, Any] = {
-            "homogeneous": rb.optimal,
-            "proximity": rb.proximity,
-            "textbook exponential": rb.exponential,
-            "textbook permute-and-flip": rb.permute_and_flip,
-            "randomized response": rb.randomized_response,
-        }
         size = int(world.counts[0].sum())
         compared = rb.compare(world.question, promise, makers, records=size)
     for ours, theirs in {
@@ -249,7 +259,7 @@ def test_a_region_without_border_has_no_curve() -> None:
 def test_a_lone_dataset_has_no_worst_neighbor() -> None:
     world = read_world(b"a: yes > no\n", "lone.txt")
     found = answer(world, Settings("homogeneous", rb.DP(1), None, 0))
-    assert found["dataset"] == {"position": 0, "worst": None}
+    assert found["dataset"] == {"position": 0, "worst": None, "attack": None}
 
 
 def test_files_round_trip() -> None:
@@ -277,3 +287,42 @@ def test_a_file_is_checked_against_a_stricter_promise() -> None:
 def test_a_baseline_has_no_exact_form() -> None:
     with pytest.raises(InvalidFile, match="has no exact proof"):
         exact(example("paper"), Settings("randomized response", rb.DP(1)))
+
+
+def test_what_best_takes_costs_no_more_than_the_others_on_average() -> None:
+    for name in ("travel", "paper"):
+        world = example(name)
+        settings = Settings("best", rb.DP(1))
+        cost = best_cost(world, settings)
+        others = [c["mean_error"] for c in costs(world, settings) if "missing" not in c]
+        assert cost["mean_error"] <= min(others) + 1e-6
+        made = rb.best(world.question or world.graph, rb.DP(1))
+        assert cost["kind"] == made.name
+        assert prove(world, settings)["state"] == "proved"
+
+
+def test_the_worst_pair_is_the_worst_of_all_edges() -> None:
+    world = example("paper")
+    settings = Settings("homogeneous", rb.DP(1))
+    found = worst_pair(world, settings)
+    assert found is not None
+    every = [
+        answer(world, Settings("homogeneous", rb.DP(1), None, place))["dataset"]["worst"]["use"]
+        for place in range(len(world.graph))
+    ]
+    assert found["use"] == pytest.approx(max(every), rel=1e-12)
+    assert worst_pair(world, Settings("proximity", rb.DP("0.1"))) is None
+
+
+def test_an_attacker_learns_no_more_than_the_promise_allows() -> None:
+    world, promise = example("paper"), rb.DP(1)
+    made = make(world, Settings("homogeneous", promise))
+    for place in (0, 6, 14):
+        seen = answer(world, Settings("homogeneous", promise, None, place))["dataset"]["attack"]
+        here, there = (made[world.graph.datasets[at]] for at in (place, seen["neighbor"]))
+        apart = sum(abs(here[a] - there[a]) for a in here) / 2
+        assert seen["guess"] == pytest.approx((1 + apart) / 2)
+        assert seen["guess"] <= promise.ratio / (1 + promise.ratio) + 1e-12
+        for each in seen["answers"]:
+            p, q = here[each["answer"]], there[each["answer"]]
+            assert each["belief"] == pytest.approx(p / (p + q))

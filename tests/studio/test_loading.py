@@ -50,7 +50,7 @@ def test_an_edge_list_with_remarks_commas_and_a_mark() -> None:
         (b"{", "town.txt is not JSON"),
         (b"{}", "town.txt is not a mechanism file: its format is not 'rainbowdp mechanism'"),
         (b"[]", "town.txt is not a mechanism file: its format is not 'rainbowdp mechanism'"),
-        (b"[" * 100_000, "town.txt is not JSON"),
+        (b"[" * 100_000, "town.txt is nested too deeply"),
         (b"#" * (MOST_BYTES + 1), "files of up to 1,048,576 bytes, got town.txt"),
         (b"\n".join(b"d%d: x > y" % n for n in range(401)), "up to 400 datasets, got 401"),
         (b"a: " + b" > ".join(b"v%d" % n for n in range(9)), "up to 8 answers, got 9"),

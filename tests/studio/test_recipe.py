@@ -41,7 +41,7 @@ def same(world: World, settings: Settings, row: dict[Any, float]) -> None:
     order = world.graph.rainbow(world.graph.datasets[position])
     shown = answer(world, settings)["rows"][position]
     assert [float(row[a]) for a in order] == pytest.approx(
-        shown, rel=1e-9, abs=0 if exactly else 1e-4
+        shown, rel=1e-9, abs=1e-14 if exactly else 1e-4
     )
 
 

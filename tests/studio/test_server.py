@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import socket
 import subprocess
 import sys
@@ -13,11 +14,11 @@ from typer.testing import CliRunner
 
 import rainbowdp as rb
 from rainbowdp.cli import app
+from rainbowdp.display.pages import HEADERS, SHARED
 from rainbowdp.errors import RainbowError
 from rainbowdp.studio.examples import EXAMPLES
-from rainbowdp.studio.guard import HEADERS
 from rainbowdp.studio.loading import MOST_BYTES
-from rainbowdp.studio.server import STATIC, Source, Studio, _listening
+from rainbowdp.studio.server import PAGES, STATIC, Source, Studio, _listening
 from studio_server import get, post, request
 
 ONE = {"kind": "dp", "epsilon": "1", "delta": "0"}
@@ -26,15 +27,18 @@ TOWN = b"a b\nb c\na: yes > no\nb: yes > no\nc: no > yes\n"
 
 
 def test_the_page_and_all_it_loads_are_ours(studio_address: str) -> None:
-    _, page = request(studio_address, "GET", "/")
-    text = page.decode()
-    assert "<title>rainbow studio</title>" in text
-    assert "http://" not in text
-    assert "https://" not in text
-    assert "<style" not in text
-    assert " style=" not in text
-    for file in STATIC.rglob("*.*"):
-        response, _ = request(studio_address, "GET", f"/static/{file.relative_to(STATIC)}")
+    for path in ("/", *(f"/{name}" for name in PAGES)):
+        _, page = request(studio_address, "GET", path)
+        text = page.decode()
+        assert "rainbow</title>" in text or "rainbow studio</title>" in text
+        assert "http://" not in text
+        assert "https://" not in text
+        assert "<style" not in text
+        assert " style=" not in text
+    ours = {f"/static/{file.relative_to(STATIC)}": file for file in STATIC.rglob("*.*")}
+    ours |= {f"/shared/{file.name}": file for file in SHARED.iterdir()}
+    for path, file in ours.items():
+        response, _ = request(studio_address, "GET", path)
         assert response.status == 200
         if file.suffix in (".js", ".mjs"):
             assert "javascript" in (response.getheader("content-type") or "")
@@ -112,8 +116,9 @@ def test_another_site_may_not_even_ask(studio_address: str) -> None:
     for site in ("cross-site", "same-site"):
         response, _ = request(studio_address, "GET", "/api/examples", {"Sec-Fetch-Site": site})
         assert response.status == 403
-    response, _ = request(studio_address, "GET", "/", {"Sec-Fetch-Site": "cross-site"})
-    assert response.status == 200  # a link to the page is fine
+    for path in ("/", *(f"/{name}" for name in PAGES)):
+        response, _ = request(studio_address, "GET", path, {"Sec-Fetch-Site": "cross-site"})
+        assert response.status == 200  # a link to a page is fine
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
@@ -216,10 +221,14 @@ def test_a_loaded_file_is_kept_in_memory(studio_address: str) -> None:
         (b"[" * 100_000, 422, "a request must be JSON"),
         ({**PAPER, "world": "nowhere"}, 404, "no such example or loaded file"),
         ({**PAPER, "world": ["paper"]}, 404, "no such example"),
-        ({**PAPER, "mechanism": "magic"}, 422, "a mechanism must be one of homogeneous"),
-        ({**PAPER, "mechanism": "file"}, 422, "a mechanism must be one of homogeneous"),
+        ({**PAPER, "mechanism": "magic"}, 422, "a mechanism must be one of best, homogeneous"),
+        ({**PAPER, "mechanism": "file"}, 422, "a mechanism must be one of best, homogeneous"),
         ({**PAPER, "dataset": 18}, 422, "a dataset must be a number from 0 to 17"),
         ({**PAPER, "dataset": True}, 422, "a dataset must be a number"),
+        ({**PAPER, "dataset": 10**400}, 422, "a dataset must be a number from 0 to 17"),
+        ({**PAPER, "boundary": [10**400, 0, 0]}, 422, "a boundary must be a row of 3 numbers"),
+        ({**PAPER, "boundary": [-(10**400), 1, 0]}, 422, "a boundary must be a row of 3 numbers"),
+        ({**PAPER, "boundary": [math.nan, 1, 0]}, 422, "a boundary must be a row of 3 numbers"),
         ({**PAPER, "boundary": [0.5, 0.5]}, 422, "a boundary must be a row of 3 numbers"),
         ({**PAPER, "boundary": "best"}, 422, "a boundary must be a row of 3 numbers"),
         ({**PAPER, "guarantee": None}, 422, "the settings have no guarantee"),
@@ -249,6 +258,33 @@ def test_a_baseline_is_never_written_to_a_file(studio_address: str) -> None:
     status, body = post(studio_address, "/api/file", {**PAPER, "mechanism": "textbook exponential"})
     assert status == 422
     assert "has no exact proof, so it cannot be saved to a file" in body["error"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost:",
+        b"POST /api/answer HTTP/1.1\r\nHost: {own}\r\nOrigin: http://{own}\r\n"
+        b"Content-Length: 9\r\n\r\n{",
+    ],
+    ids=["nothing", "half a head", "half a body"],
+)
+def test_connections_that_wait_keep_nobody_out(studio_address: str, sent: bytes) -> None:
+    place = urlsplit(studio_address)
+    idle = []
+    try:
+        for _ in range(150):
+            line = socket.create_connection((str(place.hostname), place.port or 0), 10)
+            idle.append(line)
+            line.sendall(sent.replace(b"{own}", place.netloc.encode()))
+        for _ in range(3):
+            status, body = get(studio_address, "/api/examples")
+            assert status == 200
+            assert body["examples"]
+    finally:
+        for line in idle:
+            line.close()
 
 
 def test_nothing_is_written_to_disk(tmp_path: Path) -> None:

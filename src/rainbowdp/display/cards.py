@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rainbowdp.display.colors import colors
+from rainbowdp.display.numbers import percent
 
 LONGEST = 80  # characters of one text
 MOST_ROWS = 8  # of one table
@@ -101,7 +102,7 @@ def bar(row: Mapping[Any, float], answers: Sequence[Any]) -> Html:
     """A distribution as one bar of colored segments, each with its probability as a tooltip."""
     palette = colors(answers)
     parts = "".join(
-        f'<span title="{text(answer)}: {float(p):.4g}" '
+        f'<span title="{text(answer)}: {percent(p)}" '
         f'style="width:{100 * float(p):.2f}%;background:{palette[answer]}"></span>'
         for answer, p in row.items()
     )
@@ -114,7 +115,7 @@ def bar(row: Mapping[Any, float], answers: Sequence[Any]) -> Html:
 def row(distribution: Mapping[Any, float], answers: Sequence[Any]) -> tuple[Html, str]:
     """A distribution in preference order as two cells: its bar, and its first answer."""
     first, chance = next(iter(distribution.items()))
-    return bar(distribution, answers), f"{first}: {100 * float(chance):.4g} %"
+    return bar(distribution, answers), f"{first}: {percent(chance)}"
 
 
 def badge(holds: bool, words: object) -> Html:

@@ -13,7 +13,7 @@ Every function takes ``ax``, draws on it or on a figure of its own, and returns 
 ``save``                write a figure as svg, pdf or png
 ======================  ====================================================================
 
-Nothing here is drawn by pyplot, so in a notebook write ``plots.graph(g).figure`` to see it.
+Nothing here is drawn by pyplot. In a notebook the axes show themselves, in the colors of the page.
 """
 
 from rainbowdp.errors import MissingExtra

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Dataset, Floats
@@ -205,8 +206,8 @@ def draw_discs(
         outline = _band(starts[:, band], ends[:, band]) * radius + places[picked, None, :]
         faces = tints[known.region_numbers[picked], band]
         ax.add_collection(
-            PolyCollection(
-                list(outline),
+            _curved(
+                outline,
                 facecolors=list(faces),
                 edgecolors=list(faces),
                 linewidths=0.2,
@@ -214,9 +215,7 @@ def draw_discs(
             )
         )
     rim = _band(np.ones(len(picked)), -np.ones(len(picked))) * radius + places[picked, None, :]
-    ax.add_collection(
-        PolyCollection(list(rim), facecolors="none", edgecolors=INK, linewidths=0.7, zorder=4)
-    )
+    ax.add_collection(_curved(rim, facecolors="none", edgecolors=INK, linewidths=0.7, zorder=4))
 
 
 def draw_key(ax: Axes, known: RainbowGraph, note: str = "") -> None:
@@ -231,6 +230,7 @@ def draw_key(ax: Axes, known: RainbowGraph, note: str = "") -> None:
         ncols=min(len(palette), 6),
         frameon=False,
         fontsize=SMALL,
+        labelcolor=INK,
         handlelength=0.9,
         handleheight=0.9,
         columnspacing=1.4,
@@ -255,13 +255,31 @@ def _shares(known: RainbowGraph, mechanism: Mechanism | None) -> Floats:
     return np.array([list(mechanism[dataset].values()) for dataset in known.datasets])
 
 
-def _band(top: Floats, bottom: Floats, points: int = 15) -> Floats:
-    """The part of the unit disc between two heights, as polygons."""
-    steps = np.linspace(0.0, 1.0, points)
-    angles = np.arcsin(top)[:, None] * (1 - steps) + np.arcsin(bottom)[:, None] * steps
-    right = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    left = right[:, ::-1] * np.array([-1.0, 1.0])
-    return np.concatenate([right, left], axis=1)
+def _band(top: Floats, bottom: Floats) -> Floats:
+    """The part of the unit disc between two heights: corners and control points of ``_CURVES``."""
+    high, low = np.arcsin(top), np.arcsin(bottom)
+    middle = (high + low) / 2
+    reach = 4 / 3 * np.tan((high - low) / 8)  # of the control points, for half the arc
+
+    def at(angle: Floats, ahead: Floats | float = 0.0) -> Floats:
+        x, y = np.cos(angle), np.sin(angle)
+        return np.stack([x + ahead * y, y - ahead * x], axis=-1)  # ahead along the way down
+
+    right = [at(high), at(high, reach), at(middle, -reach), at(middle)]
+    right += [at(middle, reach), at(low, -reach), at(low)]
+    left = [point * np.array([-1.0, 1.0]) for point in reversed(right)]
+    return np.stack([*right, *left, right[0]], axis=1)
+
+
+_CURVES = [Path.MOVETO, *[Path.CURVE4] * 6, Path.LINETO, *[Path.CURVE4] * 6, Path.CLOSEPOLY]
+
+
+def _curved(outlines: Floats, **looks: Any) -> PolyCollection:
+    """Outlines from ``_band`` as a collection."""
+    drawn = PolyCollection([], **looks)
+    codes: Any = [_CURVES] * len(outlines)
+    drawn.set_verts_and_codes(list(outlines), codes)
+    return drawn
 
 
 def _least_gap(places: Positions) -> float:

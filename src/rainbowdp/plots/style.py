@@ -6,6 +6,7 @@ has set up changes.
 
 from __future__ import annotations
 
+import io
 import os
 import textwrap
 from collections.abc import Sequence
@@ -25,9 +26,11 @@ from matplotlib.text import Text
 from rainbowdp.aliases import Floats
 from rainbowdp.display.colors import PALETTE
 from rainbowdp.errors import RainbowError
+from rainbowdp.plots import vectors
+from rainbowdp.plots.vectors import luminance
 from rainbowdp.storage.whole_file import whole_file
 
-INK, SOFT, FAINT, PAPER = "#1f1f1f", "#6f6f6f", "#d4d4d4", "#ffffff"
+INK, SOFT, FAINT, PAPER = vectors.INK, vectors.SOFT, vectors.FAINT, vectors.PAPER
 SMALL, MEDIUM, LARGE = 8.0, 9.0, 10.5  # points
 DASHES: tuple[Any, ...] = (
     "solid",
@@ -56,7 +59,17 @@ def axes(ax: Axes | None, width: float, height: float) -> Axes:
     """The axes to draw on: those given, or new ones on a figure of their own, in inches."""
     if ax is not None:
         return ax
-    return new_figure(width, height).add_subplot()
+    return new_figure(width, height).add_subplot(axes_class=Picture)
+
+
+class Picture(Axes):
+    """Axes that show their figure in a notebook, as they are the last value of a cell."""
+
+    def _repr_html_(self) -> str | None:
+        figure = self.get_figure(root=True)
+        if not isinstance(figure, Figure):
+            return None
+        return vectors.for_notebooks(vectors.compact(as_svg(figure, "notebook")))
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -106,14 +119,9 @@ def halo(text: Text, width: float = 2.4) -> Text:
 def darker(color: str, contrast: float) -> str:
     """The color darkened until it stands out from white: 4.5 is enough to read, 2.2 to see."""
     red, green, blue = to_rgb(color)
-    while 1.05 / (_luminance(red, green, blue) + 0.05) < contrast:
+    while 1.05 / (luminance(red, green, blue) + 0.05) < contrast:
         red, green, blue = 0.97 * red, 0.97 * green, 0.97 * blue
     return to_hex((red, green, blue))
-
-
-def _luminance(*channels: float) -> float:
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
 
 def line_looks(number: int, color: str | None = None) -> dict[str, Any]:
@@ -281,7 +289,25 @@ def save(drawn: Axes | Figure, path: str | os.PathLike[str]) -> Path:
     kind = target.suffix.removeprefix(".").lower()
     if kind not in {"svg", "pdf", "png"}:
         raise RainbowError(f"a figure must be saved as svg, pdf or png, got {target.name!r}")
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with rc_context({"svg.hashsalt": target.name}), whole_file(target, "the figure") as draft:
-        figure.savefig(draft, format=kind, dpi=200, metadata=undated)
+    with whole_file(target, "the figure") as draft:
+        if kind == "svg":
+            picture = vectors.for_files(vectors.compact(as_svg(figure, target.name)))
+            draft.write_text(picture, "utf-8")
+        else:
+            undated = {"CreationDate": None} if kind == "pdf" else None
+            figure.savefig(draft, format=kind, dpi=200, metadata=undated)
     return target
+
+
+def as_svg(figure: Figure, salt: str) -> str:
+    """The figure as Matplotlib writes it, on a transparent ground, the same text every time."""
+    written = io.StringIO()
+    with rc_context({"svg.hashsalt": salt}):
+        figure.savefig(
+            written,
+            format="svg",
+            dpi=200,
+            transparent=True,
+            metadata={"Date": None, "Creator": None},
+        )
+    return written.getvalue()

@@ -15,6 +15,7 @@ from matplotlib.colors import to_rgb
 
 from rainbowdp.aliases import Floats
 from rainbowdp.display.colors import PALETTE, colors
+from rainbowdp.display.numbers import uncertain
 from rainbowdp.errors import RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.mechanisms.mechanism import Mechanism
@@ -182,5 +183,5 @@ def _draw_scale(ax: Axes, low: float, high: float, what: str, percent: bool) -> 
 
 
 def _shown(value: float, percent: bool) -> str:
-    """A depth, or a probability in percent rounded down, for nothing is certain."""
-    return f"{math.floor(1e4 * value) / 100:g} %" if percent else f"{value:g}"
+    """A depth, or a probability, of which none is certain."""
+    return uncertain(value) if percent else f"{value:g}"

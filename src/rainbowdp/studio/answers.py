@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Floats
-from rainbowdp.answering.best import by_kind
+from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.baselines import Baseline, printed_operator
 from rainbowdp.comparison import Maker, compare
@@ -32,7 +32,7 @@ from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.questions.histograms import margins_of
-from rainbowdp.studio.offers import BASELINES, REFERENCE, offered
+from rainbowdp.studio.offers import BASELINES, BEST, REFERENCE, offered
 from rainbowdp.studio.recipe import recipe
 from rainbowdp.studio.settings import Settings
 from rainbowdp.studio.worlds import World
@@ -79,7 +79,12 @@ def _made(world: World, settings: Settings) -> Mechanism:
 
 def maker(world: World, settings: Settings) -> Maker:
     """A function of a graph and a guarantee to the mechanism that ``settings`` name."""
-    name, question = settings.mechanism, world.question
+    name = settings.mechanism
+    question: Any = world.question
+    if name == BEST and question is not None:
+        return lambda graph, promise: _answered(world, _best(question, promise))
+    if name == BEST:
+        return lambda graph, promise: _on_graph(best(graph, promise))
     if name in ON_GRAPHS and offered(world)[name].boundary:
         if question is not None and settings.boundary is None:  # all rivals alike, as released
             return lambda graph, promise: _answered(world, by_kind(question, promise, name))
@@ -119,6 +124,8 @@ def exact(world: World, settings: Settings) -> ExactMechanism:
     if settings.mechanism == "file":
         assert world.file is not None
         return world.file
+    if settings.mechanism == BEST:
+        return best(world.question or world.graph, settings.guarantee).exact()
     if world.question is None:
         return make(world, settings).exact()
     options = {"boundary": settings.boundary} if offer.boundary else {}
@@ -130,12 +137,14 @@ def mechanism_file(world: World, settings: Settings) -> str:
     return exact(world, settings).as_text()
 
 
-def costs(world: World, settings: Settings) -> list[dict[str, Any]]:
+def costs(world: World, settings: Settings, *, only_best: bool = False) -> list[dict[str, Any]]:
     """Each mechanism that ``world`` offers with its mean error, worst case and curve by margin."""
     margin = _margins(world)
     finite = np.unique(margin[np.isfinite(margin)])
     shown = []
     for name, offer in offered(world).items():
+        if (name == BEST) != only_best:  # it takes longer, so it is asked for apart
+            continue
         cost: dict[str, Any] = offer.as_dict()
         try:
             mechanism = make(world, Settings(name, settings.guarantee, settings.boundary))
@@ -143,6 +152,7 @@ def costs(world: World, settings: Settings) -> list[dict[str, Any]]:
             shown.append(cost | {"missing": str(error)})
             continue
         truth = preferred(mechanism)[:, 0]
+        cost["kind"] = mechanism.name or name
         cost["mean_error"] = float((1 - truth).mean())
         cost["worst"] = float((1 - truth).max())
         cost["by_margin"] = [[int(m), float(truth[margin == m].min())] for m in finite]
@@ -150,10 +160,42 @@ def costs(world: World, settings: Settings) -> list[dict[str, Any]]:
     return shown
 
 
+def best_cost(world: World, settings: Settings) -> dict[str, Any]:
+    """The same of what ``rb.best`` takes, and its name."""
+    (cost,) = costs(world, settings, only_best=True)
+    if world.question is None and "missing" not in cost:
+        cost["kind"] = best(world.graph, settings.guarantee).name
+    return cost
+
+
+def worst_pair(world: World, settings: Settings) -> dict[str, Any] | None:
+    """Of all neighbors, the two at which most of what is allowed is used."""
+    try:
+        mechanism = make(world, settings)
+    except (InvalidBoundary, InvalidGuarantee):
+        return None
+    ends = mechanism.graph.edge_positions()
+    if not len(ends):
+        return None
+    rows = mechanism.index[ends]
+    _, first = np.unique(rows, axis=0, return_index=True)
+    worst: dict[str, Any] | None = None
+    for a, b in ends[first].tolist():
+        for more, less in ((a, b), (b, a)):
+            own, other = (mechanism.table[mechanism.index[place]] for place in (more, less))
+            found = _tightest(settings.guarantee, own, other)
+            if worst is None or found["use"] > worst["use"] * (1 + 1e-12):
+                answers = [str(mechanism.graph.answers[a]) for a in found["set"]]
+                worst = found | {"more": more, "less": less, "answers": answers}
+    return worst
+
+
 def match(world: World, settings: Settings) -> dict[str, float | None]:
     """The ε with which each mechanism would have the mean error of the homogeneous one."""
     made: dict[str, Maker] = {}
     for name in offered(world):
+        if name == BEST:
+            continue
         chosen = Settings(name, settings.guarantee, settings.boundary)
         with suppress(InvalidBoundary, InvalidGuarantee):
             make(world, chosen)
@@ -199,7 +241,28 @@ def inspect(mechanism: Mechanism, guarantee: TradeOffCurve, position: int) -> di
             if worst is None or found["use"] > worst["use"]:
                 answers = [str(graph.answers[a]) for a in found.pop("set")]
                 worst = found | {"neighbor": other, "here": own, "answers": answers}
-    return {"position": position, "worst": worst}
+    attack = None if worst is None else _attack(mechanism, position, worst["neighbor"])
+    return {"position": position, "worst": worst, "attack": attack}
+
+
+def _attack(mechanism: Mechanism, here: int, there: int) -> dict[str, Any]:
+    """Two neighbors in the eyes of somebody who holds both for equally likely before the answer.
+
+    ``belief`` is how sure of the first they are after each answer, ``guess`` how often they guess
+    right.
+    """
+    own, other = (mechanism.table[mechanism.index[place]] for place in (here, there))
+    both = own + other
+    belief = np.divide(own, both, out=np.full(len(own), 0.5), where=both > 0)
+    names = [str(a) for a in mechanism.graph.answers]
+    columns = zip(names, own.tolist(), other.tolist(), belief.tolist(), strict=True)
+    return {
+        "neighbor": there,
+        "guess": float(0.5 + np.abs(own - other).sum() / 4),
+        "answers": [
+            {"answer": a, "here": p, "there": q, "belief": b} for a, p, q, b in columns if p + q > 0
+        ],
+    }
 
 
 def _tightest(guarantee: TradeOffCurve, more: Floats, less: Floats) -> dict[str, Any]:
@@ -263,6 +326,20 @@ def _answered(world: World, mechanism: QuestionMechanism) -> Mechanism:
         curve_of(mechanism.guarantee, "the studio"),
         name=mechanism.name,
     )
+
+
+@lru_cache(maxsize=64)
+def _best(question: Any, guarantee: TradeOffCurve) -> QuestionMechanism:
+    made = best(question, guarantee)
+    assert isinstance(made, QuestionMechanism)
+    return made
+
+
+def _on_graph(found: Any) -> Mechanism:
+    """The rows of what was chosen for a graph, whichever kind it is."""
+    chosen = found.mechanism
+    rows: Mechanism = chosen if isinstance(chosen, Mechanism) else chosen.mechanism
+    return rows
 
 
 def _of_file(world: World, guarantee: TradeOffCurve) -> Mechanism:

@@ -130,7 +130,7 @@ def growth() -> World:
 
 
 EXAMPLES: Mapping[str, Callable[[], World]] = {
-    make.__name__: cache(make) for make in (paper, election, travel, roads, growth)
+    make.__name__: cache(make) for make in (travel, election, roads, paper, growth)
 }
 
 

@@ -12,43 +12,28 @@ that none of these can use the studio:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from rainbowdp.display.pages import HEADERS
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 NAMES = ("127.0.0.1", "localhost", "[::1]")
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' blob: data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-HEADERS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
-}
 
 
 class Guard:
     """Refuses strangers and too much, and puts the headers on every response."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, most_bytes: int, pages: Iterable[str] = ("/",)) -> None:
         self.app, self.most_bytes = app, most_bytes
+        self.pages = frozenset(pages)  # to which a link may lead from anywhere
         self.too_much = f"this is more than the {most_bytes:,} bytes that the studio takes"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say why not."""
+        from starlette.requests import ClientDisconnect
         from starlette.responses import JSONResponse
 
         if scope["type"] == "lifespan":
@@ -73,6 +58,8 @@ class Guard:
             return
         try:
             await self.app(scope, _counted(receive, self.most_bytes), guarded)
+        except ClientDisconnect:
+            return  # nobody waits for an answer
         except _TooMuch:
             await JSONResponse({"error": self.too_much}, 413)(scope, receive, guarded)
 
@@ -95,7 +82,7 @@ class Guard:
         if scope["method"] == "POST" and len(origins) != 1:
             return 403, "the studio answers to its own page only"
         fetch_site = dict(headers).get(b"sec-fetch-site", b"none")
-        if fetch_site not in (b"same-origin", b"none") and scope["path"] != "/":
+        if fetch_site not in (b"same-origin", b"none") and scope["path"] not in self.pages:
             return 403, "the studio answers to its own page only"
         return None
 

@@ -16,6 +16,7 @@ BASELINES: dict[str, Callable[..., Any]] = {
     "textbook permute-and-flip": permute_and_flip,
     "randomized response": randomized_response,
 }
+BEST = "best"  # what rb.best takes
 REFERENCE = "homogeneous"  # what the others are measured by
 
 
@@ -42,6 +43,7 @@ class Offer:
             "about": self.about,
             "releasable": self.releasable,
             "boundary": self.boundary,
+            "reference": self.name == REFERENCE,
         }
 
 
@@ -52,6 +54,13 @@ CALLS = {
     "exponential": "rb.by_kind",
 }
 OFFERS = (
+    Offer(
+        BEST,
+        "Best",
+        "what rb.best takes: of all that are proved, the one that is right most often on average",
+        "rb.best",
+        releasable=True,
+    ),
     *(
         Offer(
             family.kind,
@@ -102,6 +111,8 @@ def _exists(world: World, name: str) -> bool:
         return name in world.mechanisms
     if name == "file":
         return world.file is not None
+    if name == BEST:
+        return world.file is None
     if name == "printed":
         return world.question is None
     if name in ON_GRAPHS or name in BASELINES:

@@ -11,7 +11,7 @@ from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.trade_off import TradeOff
-from rainbowdp.studio.offers import offered
+from rainbowdp.studio.offers import BEST, offered
 from rainbowdp.studio.settings import Settings
 from rainbowdp.studio.worlds import World
 
@@ -46,6 +46,8 @@ def recipe(world: World, settings: Settings) -> str:
     if offer.call == "rb.by_kind":
         more = f", {offer.name!r}{more}"
     call = f"{offer.call}(world, {spell(settings.guarantee)}{more})"
+    if offer.name == BEST and world.question is None:
+        call += ".mechanism"
     return "\n".join(
         [
             "import rainbowdp as rb",
@@ -62,10 +64,14 @@ def _spell(dataset: Any) -> str:
     return repr(dataset)
 
 
-def _number(value: Fraction) -> str:
+def number(value: Fraction) -> str:
     """A fraction as the decimal that people write, where it is one."""
     decimal = Decimal(value.numerator) / Decimal(value.denominator)
-    return f'"{decimal}"' if Fraction(decimal) == value else f'"{value}"'
+    return str(decimal) if Fraction(decimal) == value else str(value)
+
+
+def _number(value: Fraction) -> str:
+    return f'"{number(value)}"'
 
 
 def spell(guarantee: TradeOffCurve) -> str:

@@ -1,21 +1,32 @@
 """The addresses of the studio.
 
-====================  ======================================================================
-``/``                 the page
-``/api/examples``     the shipped worlds
-``/api/world/NAME``   a world: its graph and picture
-``/api/load``         a file in, the world in it out; kept in memory while the studio runs
-``/api/answer``       rows, verdict, curves, dataset and Python for a world and settings
-``/api/inspect``      the worst neighbor of one dataset
-``/api/costs``        the mechanisms side by side
-``/api/match``        the ε that each would need to do as well as the optimal one
-``/api/proof``        the exact proof behind the badge
-``/api/file``         the mechanism file
-====================  ======================================================================
+======================  ====================================================================
+``/``                   the story, or the designer if a file was opened
+``/story``              twelve friends vote: what rainbow privacy is
+``/question``           a question of one's own
+``/designer``           graphs, mechanisms and boundaries
+``/api/story``          the numbers of the story
+``/api/examples``       the shipped worlds
+``/api/world/NAME``     a world: its graph and picture
+``/api/load``           a file in, the world in it out; kept in memory while the studio runs
+``/api/answer``         rows, verdict, curves, dataset and Python for a world and settings
+``/api/inspect``        the worst neighbor of one dataset
+``/api/costs``          the mechanisms side by side
+``/api/match``          the ε that each would need to do as well as the optimal one
+``/api/best-answer``    the same as answer, for what takes longer
+``/api/best-cost``      what rb.best costs, beside the others
+``/api/proof``          the exact proof behind the badge
+``/api/file``           the mechanism file
+``/api/question``       a question with made-up counts: chances, margins, proof, exports
+``/api/draw``           answers that it would give
+``/api/plan``           a total divided among questions
+``/api/question-file``  its mechanism file
+======================  ====================================================================
 
 Numbers are computed one request after the other: the precision of python-flint's balls is one
 setting for the whole process. Proofs run in a process of their own, so that a long one (a Gaussian
-curve) keeps no control waiting; of two that wait, the older is dropped.
+curve) keeps no control waiting, and so does what is searched for, the best or a plan; of two that
+wait, the older is dropped.
 """
 
 from __future__ import annotations
@@ -36,13 +47,25 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rainbowdp.errors import MissingExtra, RainbowError, UnknownDataset
-from rainbowdp.studio.answers import answer, costs, inspect, make, match, mechanism_file, prove
+from rainbowdp.display.pages import SHARED
+from rainbowdp.errors import InvalidGuarantee, MissingExtra, RainbowError, UnknownDataset
+from rainbowdp.studio import asking, story
+from rainbowdp.studio.answers import (
+    answer,
+    best_cost,
+    costs,
+    inspect,
+    make,
+    match,
+    mechanism_file,
+    prove,
+    worst_pair,
+)
 from rainbowdp.studio.examples import EXAMPLES, example
 from rainbowdp.studio.guard import Guard
 from rainbowdp.studio.loading import MOST_BYTES, read_world
-from rainbowdp.studio.offers import offered
-from rainbowdp.studio.settings import Settings, read_settings
+from rainbowdp.studio.offers import BEST, offered
+from rainbowdp.studio.settings import Settings, Wrong, read_settings
 from rainbowdp.studio.worlds import World
 
 if TYPE_CHECKING:
@@ -52,6 +75,7 @@ if TYPE_CHECKING:
 
 PORT = 8765
 STATIC = Path(__file__).parent / "static"
+PAGES = ("story", "question", "designer")
 _KEPT = 16  # loaded worlds that stay in memory
 _LONGEST_NAME = 200
 
@@ -82,6 +106,7 @@ class Studio:
         self._loaded: OrderedDict[str, Source] = OrderedDict()
         self._turn = threading.Lock()
         self._worker: ProcessPoolExecutor | None = None
+        self._searcher: ProcessPoolExecutor | None = None
         self._waiting: dict[str, Future[Any]] = {}
         self.opened = self.keep(opened) if opened is not None else None
 
@@ -117,16 +142,29 @@ class Studio:
             listed = [offer.as_dict() for offer in offered(world).values()]
             return world.as_dict() | {"name": name, "mechanisms": listed}
 
+    def tell(self) -> dict[str, Any]:
+        """The numbers of the story."""
+        with self._turn:
+            return story.numbers()
+
     async def compute_apart(self, task: str, source: Source, content: Any) -> Any:
         """The same in the process for proofs."""
+        return await self._apart(task, _apart, task, source, content)
+
+    async def ask(self, task: str, content: Any) -> Any:
+        """What the page of questions wants, in the process for proofs."""
+        return await self._apart(task, _asked, task, content)
+
+    async def _apart(self, task: str, function: Callable[..., Any], *given: Any) -> Any:
         waiting = self._waiting.pop(task, None)
         if waiting is not None:
             waiting.cancel()  # has no effect once it runs
         try:
-            self._waiting[task] = future = self.worker.submit(_apart, task, source, content)
+            pool = self.worker if task in _PROOFS else self.searcher
+            self._waiting[task] = future = pool.submit(function, *given)
             return await asyncio.wrap_future(future)
         except BrokenProcessPool:
-            self._worker = None  # the next request starts another
+            self._worker = self._searcher = None  # the next request starts another
             raise RainbowError("the process for proofs ended; ask again") from None
         except asyncio.CancelledError:
             if not future.cancelled():
@@ -140,11 +178,19 @@ class Studio:
             self._worker = ProcessPoolExecutor(1, get_context("spawn"), _ignore_interrupts)
         return self._worker
 
+    @property
+    def searcher(self) -> ProcessPoolExecutor:
+        """The process for what is searched for, the best or a plan: a proof never waits for it."""
+        if self._searcher is None:
+            self._searcher = ProcessPoolExecutor(1, get_context("spawn"), _ignore_interrupts)
+        return self._searcher
+
     def close(self) -> None:
-        """End the process for proofs."""
-        if self._worker is not None:
-            self._worker.shutdown(cancel_futures=True)
-            self._worker = None
+        """End both processes."""
+        for pool in (self._worker, self._searcher):
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
+        self._worker = self._searcher = None
 
 
 def _apart(task: str, source: Source, content: Mapping[str, Any]) -> Any:
@@ -152,10 +198,23 @@ def _apart(task: str, source: Source, content: Mapping[str, Any]) -> Any:
     return _APART[task](world, read_settings(world, content))
 
 
+def _asked(task: str, content: Mapping[str, Any]) -> Any:
+    return _QUESTIONS[task](content)
+
+
+_PROOFS = ("proof", "file")
+_QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
+    "question": asking.answer,
+    "draw": asking.draw,
+    "plan": asking.divide,
+    "question-file": asking.mechanism_file,
+}
 _APART: Mapping[str, Callable[[World, Settings], Any]] = {
     "proof": prove,
     "file": mechanism_file,
     "match": match,
+    "best-answer": answer,
+    "best-cost": lambda world, settings: _of_best(world, settings),
 }
 
 
@@ -177,8 +236,14 @@ def application(opened: Source | None = None) -> Starlette:
 
     studio = Studio(opened)
 
-    async def page(request: Request) -> Response:
-        return FileResponse(STATIC / "index.html")
+    def page(name: str) -> Callable[[Request], Any]:
+        async def respond(request: Request) -> Response:
+            return FileResponse(STATIC / name)
+
+        return respond
+
+    async def told(request: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(studio.tell))
 
     async def examples(request: Request) -> Response:
         listed = await run_in_threadpool(_listed)
@@ -214,35 +279,53 @@ def application(opened: Source | None = None) -> Starlette:
 
         return respond
 
+    def question(task: str) -> Callable[[Request], Any]:
+        async def respond(request: Request) -> Response:
+            found = await studio.ask(task, await _content(request))
+            if isinstance(found, str):
+                return PlainTextResponse(found, media_type="application/json")
+            return JSONResponse(found)
+
+        return respond
+
     async def refuse(request: Request, error: Exception) -> Response:
         status = 404 if isinstance(error, UnknownDataset) else 422
         if isinstance(error, Superseded):
             status = 409
-        return JSONResponse({"error": str(error)}, status)
+        said = {"error": str(error)}
+        if isinstance(error, Wrong):
+            said["field"] = error.field
+        elif isinstance(error, InvalidGuarantee):
+            said["field"] = "guarantee"
+        return JSONResponse(said, status)
 
     @asynccontextmanager
     async def running(app: Starlette) -> AsyncIterator[None]:
-        warm = studio.worker.submit(_ignore_interrupts)  # importing takes longer than a proof
+        pools = (studio.worker, studio.searcher)
+        warm = [pool.submit(_ignore_interrupts) for pool in pools]  # importing takes longest
         yield
-        warm.cancel()
+        for each in warm:
+            each.cancel()
         studio.close()
 
+    addresses = ["/", *(f"/{name}" for name in PAGES)]
     return Starlette(
         routes=[
-            Route("/", page),
+            Route("/", page("story.html" if opened is None else "designer.html")),
+            *(Route(f"/{name}", page(f"{name}.html")) for name in PAGES),
+            Route("/api/story", told),
             Route("/api/examples", examples),
             Route("/api/world/{name}", world),
             Route("/api/load", load, methods=["POST"]),
             Route("/api/answer", computed(answer), methods=["POST"]),
             Route("/api/inspect", computed(_inspected), methods=["POST"]),
             Route("/api/costs", computed(_costs), methods=["POST"]),
-            *(
-                Route(f"/api/{task}", computed_apart(task), methods=["POST"])
-                for task in ("match", "proof", "file")
-            ),
+            *(Route(f"/api/{task}", computed_apart(task), methods=["POST"]) for task in _APART),
+            *(Route(f"/api/{task}", question(task), methods=["POST"]) for task in _QUESTIONS),
             Mount("/static", StaticFiles(directory=STATIC)),
+            Mount("/shared", StaticFiles(directory=SHARED)),
         ],
-        middleware=[Middleware(Guard, most_bytes=MOST_BYTES)],
+        middleware=[Middleware(Guard, most_bytes=MOST_BYTES, pages=addresses)],
         exception_handlers={RainbowError: refuse},
         lifespan=running,
     )
@@ -257,13 +340,21 @@ def serve(
     app = application(opened)
     try:
         import uvicorn
+
+        from rainbowdp.studio.connections import MOST, MakingRoom
     except ImportError as error:
         raise MissingExtra("Starlette and uvicorn", "studio") from error
 
     with _listening(port) as listener:
         ready(f"http://127.0.0.1:{listener.getsockname()[1]}/")
         config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, limit_concurrency=100
+            app,
+            http=MakingRoom,
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=4 * MOST,
         )
         uvicorn.Server(config).run([listener])
 
@@ -295,7 +386,13 @@ def _inspected(world: World, settings: Settings) -> Any:
 
 
 def _costs(world: World, settings: Settings) -> dict[str, Any]:
-    return {"costs": costs(world, settings)}
+    own = None if settings.mechanism == BEST else worst_pair(world, settings)
+    return {"costs": costs(world, settings), "worst": own}
+
+
+def _of_best(world: World, settings: Settings) -> dict[str, Any]:
+    own = worst_pair(world, settings) if settings.mechanism == BEST else None
+    return {"cost": best_cost(world, settings), "worst": own}
 
 
 async def _content(request: Request) -> dict[str, Any]:

@@ -6,13 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, RainbowError
+from rainbowdp.errors import InvalidBoundary, InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.descriptions import restore_guarantee
 from rainbowdp.studio.offers import REFERENCE, offered
 from rainbowdp.studio.worlds import World
 
 _LONGEST = 64  # characters of a number
+
+
+class Wrong(InvalidQuestion):
+    """What is wrong with one field of a page, which shows it there."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+    def __reduce__(self) -> tuple[type[Wrong], tuple[str, str]]:
+        return Wrong, (self.field, str(self))  # it comes from another process
 
 
 @dataclass(frozen=True)
@@ -30,12 +41,12 @@ def read_settings(world: World, content: Mapping[str, Any]) -> Settings:
     mechanism = content.get("mechanism", REFERENCE)
     if not isinstance(mechanism, str) or mechanism not in offered(world):
         raise RainbowError(
-            f"a mechanism must be one of {', '.join(offered(world))}, got {mechanism!r}"
+            f"a mechanism must be one of {', '.join(offered(world))}, got {shown(mechanism)}"
         )
     dataset = content.get("dataset")
     if dataset is not None and (type(dataset) is not int or not 0 <= dataset < len(world.graph)):
         raise RainbowError(
-            f"a dataset must be a number from 0 to {len(world.graph) - 1}, got {dataset!r}"
+            f"a dataset must be a number from 0 to {len(world.graph) - 1}, got {shown(dataset)}"
         )
     boundary = _boundary(content.get("boundary"), len(world.graph.answers))
     return Settings(mechanism, _guarantee(content.get("guarantee")), boundary, dataset)
@@ -58,7 +69,15 @@ def _guarantee(content: Any) -> TradeOffCurve:
 def _boundary(content: Any, answers: int) -> tuple[float, ...] | None:
     if content is None:
         return None
-    fine = isinstance(content, list) and all(type(p) in (int, float) for p in content)
-    if not fine or len(content) != answers:
-        raise InvalidBoundary(f"a boundary must be a row of {answers} numbers, got {content!r}")
+    fine = isinstance(content, list) and len(content) == answers
+    if not fine or not all(type(p) in (int, float) and 0 <= p <= 1 for p in content):
+        raise InvalidBoundary(
+            f"a boundary must be a row of {answers} numbers from 0 to 1, got {shown(content)}"
+        )
     return tuple(float(p) for p in content)
+
+
+def shown(content: Any) -> str:
+    """What was sent, for a message: not more of it than people read."""
+    words = repr(content)
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from rainbowdp.aliases import Answer, Floats, Integers, Rainbow
+from rainbowdp.display.colors import colors
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.rule import Outline
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.layout import layout
 from rainbowdp.guarantees.descriptions import describe_guarantee
-from rainbowdp.questions import Question, from_description
+from rainbowdp.questions import Question, with_margins
 from rainbowdp.questions.groups import Between
 from rainbowdp.questions.histograms import histograms, up_to
 
@@ -93,6 +94,7 @@ class World:
             "title": self.title,
             "note": self.note,
             "answers": [str(answer) for answer in graph.answers],
+            "colors": list(colors(graph.answers).values()),
             "regions": [
                 {
                     "name": region.name,
@@ -161,7 +163,7 @@ def of_file(name: str, title: str, note: str, mechanism: ExactMechanism, source:
             name, title, note, graph, places, setup, file=mechanism, source=source, start=start
         )
     assert mechanism.question is not None  # a rule without an outline cannot be made without one
-    question = from_description(mechanism.question)
+    question = with_margins(mechanism.question)
     records = 1
     while records < DEEPEST_SHOWN and len(_tables(question, records + 1)) <= _HISTOGRAMS:
         records += 1

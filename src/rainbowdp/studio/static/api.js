@@ -14,6 +14,7 @@ async function fetched(path, options) {
   const found = await response.json().catch(() => ({}));
   const refused = new Refused(found.error ?? `The studio answered with status ${response.status}.`);
   refused.status = response.status;
+  refused.field = found.field;
   throw refused;
 }
 
@@ -38,24 +39,4 @@ export async function upload(file, most) {
   const path = `/api/load?name=${encodeURIComponent(file.name)}`;
   const headers = { "Content-Type": "application/octet-stream" };
   return (await fetched(path, { method: "POST", headers, body: file })).json();
-}
-
-/** `run` with the latest argument only, one at a time: a moving slider never piles up requests. */
-export function latestOnly(run) {
-  let busy = false;
-  let waiting = null;
-  return async (argument) => {
-    waiting = { argument };
-    if (busy) return;
-    busy = true;
-    try {
-      while (waiting) {
-        const { argument: next } = waiting;
-        waiting = null;
-        await run(next);
-      }
-    } finally {
-      busy = false;
-    }
-  };
 }

@@ -1,6 +1,6 @@
 // The badge: private or not, and how we know.
 
-import { find } from "./dom.js";
+import { find } from "/shared/dom.js";
 
 const WORDS = {
   busy: "Asking…",

@@ -1,6 +1,6 @@
 // The promise and the boundary: sliders over round values, and a box for any exact number.
 
-import { find, make } from "./dom.js";
+import { find, make } from "/shared/dom.js";
 
 const steps = (from, to, by) =>
   Array.from({ length: Math.round((to - from) / by) + 1 }, (_, n) => String(Number((from + n * by).toFixed(4))));
@@ -74,7 +74,8 @@ export function setPromise(guarantee) {
 const fraction = (text) => text.split("/").map(Number).reduce((a, b) => a / b);
 const plain = (text) => (text.includes("/") ? String(fraction(text)) : text);
 
-export function refusePromise(refused) {
+export function refusePromise(refused, message = "") {
+  find("promise-message").textContent = refused ? message : "";
   for (const name of Object.keys(DIALS)) find(`${name}-text`).setAttribute("aria-invalid", String(refused));
 }
 

@@ -1,8 +1,8 @@
 // Two charts: how firmness grows with depth, and how the mechanisms compare.
 
-import { find, make, makeSvg } from "./dom.js";
-import { percent } from "./numbers.js";
-import { color, themed } from "./palette.js";
+import { find, make, makeSvg } from "/shared/dom.js";
+import { percent } from "/shared/numbers.js";
+import { lineColor, themed } from "./palette.js";
 
 const HEIGHT = 230;
 const DASHES = [[], [9, 4], [10, 3, 2, 3], [2, 3], [6, 2, 1, 2], [4, 4], [1, 5], [14, 3]]; // by place in the list
@@ -56,8 +56,8 @@ export function startCurves() {
       + (curves.depths.length - 1 > curves.deepest ? ` This graph ends at depth ${curves.deepest}.` : "")
       + (turns ? " ▾ Growth turns into saturation." : "");
     const lines = region.rainbow.map((answer, place) => ({
-      name: world.answers[answer], values: curves.rows.map((row) => row[place]), stroke: color(answer), width: 2.2,
-      points: { show: curves.depths.length < 16, size: 6, fill: color(answer) },
+      name: world.answers[answer], values: curves.rows.map((row) => row[place]), stroke: lineColor(answer), width: 2.2,
+      points: { show: curves.depths.length < 16, size: 6, fill: lineColor(answer) },
     }));
     const rest = Math.min(depth ?? 0, curves.depths.length - 1);
     draw("growth", "depth", curves.depths, lines, rest, { drawAxes: [(u) => marks(u, curves, depth)] });

@@ -1,7 +1,7 @@
 // One dataset: its distribution, depth, worst neighbor, and how much of the promise that uses.
 
-import { bar, find, make } from "./dom.js";
-import { percent, short } from "./numbers.js";
+import { bar, find, make } from "/shared/dom.js";
+import { percent, short } from "/shared/numbers.js";
 import { color } from "./palette.js";
 
 export function startDataset(choose) {
@@ -17,6 +17,7 @@ export function listDatasets(world) {
 export function showDataset(world, number, row, found) {
   find("dataset-choice").value = String(number ?? 0);
   const box = find("dataset");
+  const open = box.querySelector("details")?.open;
   if (number === null) return box.replaceChildren(make("p", { class: "empty" }, "Pick a dataset in the graph or above."));
   if (!row) return box.replaceChildren(make("p", { class: "empty" }, "There is no mechanism to look at with these settings."));
   const dataset = world.datasets[number];
@@ -27,7 +28,22 @@ export function showDataset(world, number, row, found) {
     bars.append(make("dt", {}, world.answers[answer]), bar(row[place], color(answer)),
       make("dd", { "data-probability": row[place] }, percent(row[place])));
   });
-  box.replaceChildren(bars, make("dl", { class: "facts" }, ...facts(world, dataset, prefers, found)));
+  box.replaceChildren(bars, make("dl", { class: "facts" }, ...facts(world, dataset, prefers, found)), ...attack(world, dataset, found?.attack));
+  if (open && box.querySelector("details")) box.querySelector("details").open = true;
+}
+
+/** What somebody learns who holds this dataset and its worst neighbor for equally likely. */
+function attack(world, dataset, seen) {
+  if (!seen) return [];
+  const there = world.datasets[seen.neighbor].name;
+  const head = make("tr", {}, ...["if it says", "here", "there", "then they think: here"].map((word) => make("th", {}, word)));
+  const rows = seen.answers.map(({ answer, here, there: beside, belief }) => make("tr", {},
+    make("td", {}, answer), make("td", {}, percent(here)), make("td", {}, percent(beside)), make("td", { "data-belief": belief }, percent(belief))));
+  return [make("details", { class: "attack" },
+    make("summary", {}, "An attacker’s view"),
+    make("p", { class: "note" }, `Somebody who knows all but whether it is ${dataset.name} or ${there}, and holds both for equally likely, `
+      + "guesses right ", make("b", { "data-guess": seen.guess }, percent(seen.guess)), " of the time after one answer."),
+    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)))];
 }
 
 function facts(world, dataset, prefers, found) {

@@ -1,7 +1,8 @@
 // What people take with them: the figure, the mechanism file, the lines of Python.
 
 import { postForText } from "./api.js";
-import { find } from "./dom.js";
+import { find } from "/shared/dom.js";
+import { save } from "/shared/saving.js";
 import { figure } from "./figure.js";
 
 export function startExports(current, trouble) {
@@ -32,15 +33,6 @@ const named = (state, ending) => {
   const base = state.world.title.toLowerCase().replace(/\.[a-z]+$/, "").replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
   return `${base || "world"}-${state.settings.mechanism.replaceAll(" ", "-")}.${ending}`;
 };
-
-function save(name, blob) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-  return `Saved ${name}`;
-}
 
 const asText = (state) => new XMLSerializer().serializeToString(figure(state));
 

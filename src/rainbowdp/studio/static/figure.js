@@ -1,6 +1,7 @@
 // The figure as SVG, from the same numbers that the page shows.
 
-import { makeSvg } from "./dom.js";
+import { makeSvg } from "/shared/dom.js";
+import { disc } from "./discs.js";
 import { labeled, scaled } from "./graph.js";
 import { color } from "./palette.js";
 
@@ -33,7 +34,7 @@ export function figure(state) {
       stroke: crosses ? "#5b6375" : "#cfd3dc", "stroke-dasharray": crosses ? "6 4" : null,
     }));
   }
-  places.forEach(([x, y], number) => picture.append(disc(world, answer.rows, number, x, y)));
+  places.forEach(([x, y], number) => picture.append(drawn(world, answer.rows, number, x, y)));
   labeled(world).forEach((label, number) => {
     if (label) picture.append(words(label, 14 / scale, ...places[number]));
   });
@@ -43,33 +44,20 @@ export function figure(state) {
   return svg;
 }
 
-function disc(world, rows, number, x, y) {
+function drawn(world, rows, number, x, y) {
   const { rainbow } = world.regions[world.datasets[number].region];
   const row = rows ? rows[number] : rainbow.map(() => 1 / rainbow.length);
-  const group = makeSvg("g", { transform: `translate(${x} ${y})` }, makeSvg("title", {}, world.datasets[number].name));
-  let above = 0;
-  rainbow.forEach((answer, place) => {
-    const below = Math.min(1, above + row[place]);
-    if (below > above) group.append(makeSvg("path", { d: slice(above, below), fill: color(answer) }));
-    above = below;
-  });
-  return group;
+  const named = disc(x, y, RADIUS, row, rainbow.map(color), makeSvg("title", {}, world.datasets[number].name));
+  const rim = named.querySelector(".rim");
+  rim.setAttribute("stroke", INK);
+  rim.setAttribute("stroke-width", 0.8);
+  return named;
 }
 
 function words(label, size, x, y) {
   return makeSvg("text", {
     x, y: y + RADIUS + size, "font-size": size, "text-anchor": "middle", stroke: "#ffffff", "stroke-width": size / 5, "paint-order": "stroke",
   }, label);
-}
-
-/** The part of a disc between two heights, counted from its top. */
-function slice(from, to) {
-  const half = (share) => RADIUS * Math.sqrt(Math.max(0, 1 - (2 * share - 1) ** 2));
-  const y = (share) => RADIUS * (2 * share - 1);
-  const n = (value) => value.toFixed(3);
-  const arc = `A ${RADIUS} ${RADIUS} 0 0`;
-  return `M ${n(-half(from))} ${n(y(from))} L ${n(half(from))} ${n(y(from))} ${arc} 1 ${n(half(to))} ${n(y(to))} `
-    + `L ${n(-half(to))} ${n(y(to))} ${arc} 1 ${n(-half(from))} ${n(y(from))} Z`;
 }
 
 function legend(world, y) {

@@ -1,24 +1,26 @@
 // The graph: a disc for each dataset, banded by its distribution, most preferred on top.
 
 import cytoscape from "./vendor/cytoscape/cytoscape.esm.min.mjs";
-import { find } from "./dom.js";
+import { find } from "/shared/dom.js";
+import { bandEnds } from "./discs.js";
 import { color, themed } from "./palette.js";
 
 const SPACING = 60; // between the nearest datasets, in the picture's own units
 const LABELLED = 40; // datasets; beyond it names would cover the picture
 
-export function startGraph(choose) {
-  const box = find("graph");
+export function startGraph(choose, id = "graph") {
+  const box = find(id);
   const cy = cytoscape({
     container: box,
     style: [],
-    userZoomingEnabled: false,
+    userZoomingEnabled: false, // the wheel scrolls the page; with Ctrl it zooms
     userPanningEnabled: false,
     boxSelectionEnabled: false,
     autoungrabify: true,
     selectionType: "single",
-    maxZoom: 1.5,
+    maxZoom: 6,
   });
+  let fitted = 1; // the zoom at which all is shown
   let world = null;
   let rows = null;
 
@@ -37,7 +39,24 @@ export function startGraph(choose) {
     const next = nearest(world, scaled(world), chosen() ?? 0, way);
     if (next !== null) choose(next);
   });
+  box.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    const { left, top } = box.getBoundingClientRect();
+    zoom(Math.exp(-event.deltaY / 300), { x: event.clientX - left, y: event.clientY - top });
+  }, { passive: false });
   new ResizeObserver(restyle).observe(box);
+
+  /** Nearer or farther, around a point of the box or its middle; dragging moves what is larger than the box. */
+  function zoom(factor, at = { x: box.clientWidth / 2, y: box.clientHeight / 2 }) {
+    if (!world) return;
+    const level = Math.min(6, Math.max(fitted, cy.zoom() * factor));
+    if (level <= fitted * 1.001) return restyle();
+    cy.zoom({ level, renderedPosition: at });
+    cy.userPanningEnabled(true);
+    box.classList.add("near");
+    cy.style(sheet(world.datasets.length <= LABELLED ? 38 : 31, 1 / cy.zoom()));
+  }
 
   const chosen = () => (cy.$("node.chosen").nonempty() ? Number(cy.$("node.chosen").id()) : null);
 
@@ -87,12 +106,11 @@ export function startGraph(choose) {
     const row = rows ? rows[number] : rainbow.map(() => 1 / rainbow.length);
     const colors = [];
     const stops = [];
-    let end = 0;
-    rainbow.forEach((answer, place) => {
-      colors.push(color(answer), color(answer));
-      stops.push(`${(100 * end).toFixed(3)}%`);
-      end = Math.min(1, end + row[place]);
-      stops.push(`${(100 * end).toFixed(3)}%`);
+    let above = 0;
+    bandEnds(row).forEach((end, place) => {
+      colors.push(color(rainbow[place]), color(rainbow[place]));
+      stops.push(`${(100 * above).toFixed(3)}%`, `${(100 * end).toFixed(3)}%`);
+      above = end;
     });
     return { colors: colors.join(" "), stops: stops.join(" ") };
   }
@@ -113,11 +131,16 @@ export function startGraph(choose) {
     if (!world) return;
     if (!cy.nodes().first().data("stops")) for (const node of cy.nodes()) node.data(bands(Number(node.id())));
     cy.resize();
+    cy.maxZoom(1.5);
     cy.fit(undefined, 22);
+    cy.maxZoom(6);
+    fitted = cy.zoom();
+    cy.userPanningEnabled(false);
+    box.classList.remove("near");
     cy.style(sheet(world.datasets.length <= LABELLED ? 38 : 31, 1 / cy.zoom()));
   }
 
-  return { show, paint, mark, restyle, cy };
+  return { show, paint, mark, restyle, zoom, cy };
 }
 
 /** Places in the picture's own units: nearest neighbors about SPACING apart. */

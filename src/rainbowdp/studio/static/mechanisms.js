@@ -1,7 +1,7 @@
 // The mechanisms side by side: choose one, and see what each costs.
 
-import { bar, find, make } from "./dom.js";
-import { percent, short } from "./numbers.js";
+import { bar, find, make } from "/shared/dom.js";
+import { percent, short } from "/shared/numbers.js";
 
 export function startMechanisms(choose) {
   find("mechanisms").addEventListener("change", (event) => choose(event.target.value));
@@ -17,16 +17,16 @@ export function showMechanisms(costs, chosen, matches) {
   }
   for (const cost of costs) {
     const label = box.querySelector(`label[data-name="${cost.name}"]`);
-    const missing = "missing" in cost;
+    const missing = "missing" in cost || Boolean(cost.pending);
     label.dataset.missing = missing;
-    label.title = missing ? cost.missing : cost.about;
     label.querySelector("input").checked = cost.name === chosen;
     const shown = label.querySelector(".cost");
-    shown.textContent = missing ? "–" : percent(cost.mean_error);
+    shown.textContent = cost.pending ? "…" : missing ? "–" : percent(cost.mean_error);
     if (missing) delete shown.dataset.error;
     else shown.dataset.error = cost.mean_error;
     label.querySelector(".bar").replaceWith(bar(missing ? 0 : cost.mean_error));
-    label.querySelector(".about").textContent = missing ? "not with this promise" : about(cost, matches, costs[0].name);
+    label.querySelector(".worst").textContent = missing ? "" : `at worst ${percent(cost.worst)}`;
+    label.querySelector(".about").textContent = cost.pending ? cost.about : missing ? `Not available: ${cost.missing}.` : about(cost, matches, costs.find(({ reference }) => reference)?.name);
   }
 }
 
@@ -37,7 +37,7 @@ export function chooseMechanism(name) {
 function entry({ name, title }) {
   return make("label", { "data-name": name },
     make("input", { type: "radio", name: "mechanism", value: name }),
-    make("span", { class: "name" }, title), make("span", { class: "cost" }), bar(0),
+    make("span", { class: "name" }, title), make("span", { class: "cost" }), bar(0), make("span", { class: "worst" }),
     make("span", { class: "about" }));
 }
 
@@ -45,5 +45,6 @@ function about(cost, matches, reference) {
   const epsilon = matches?.[cost.name];
   const asGood = cost.name === reference || cost.name === "file" || epsilon === undefined ? ""
     : epsilon === null ? `; never as good as ${reference}` : `; as good as ${reference} at ε = ${short(epsilon)}`;
-  return cost.about + asGood;
+  const which = cost.name === "best" && cost.kind !== "best" ? `; here ${cost.kind}` : "";
+  return cost.about + which + asGood;
 }

@@ -1,10 +1,11 @@
-// Numbers for people: never "100 %" for what is not certain, never a bare 0 for what is not 0.
+// Numbers for people, as display/numbers.py writes them: never "100 %" for what is not certain.
 
 export function percent(p) {
   if (p === 0 || p === 1) return `${100 * p} %`;
-  if (p > 0.9999) return "> 99.99 %";
-  if (p < 0.0001) return `${(100 * p).toExponential(1)} %`;
-  return `${(100 * p).toFixed(p < 0.01 || p > 0.99 ? 2 : 1)} %`;
+  const rounded = (100 * p).toFixed(2);
+  if (Number(rounded) >= 100) return "> 99.99 %";
+  if (Number(rounded) <= 0) return "< 0.01 %";
+  return `${rounded} %`;
 }
 
 export function short(x) {
