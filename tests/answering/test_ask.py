@@ -25,7 +25,6 @@ from ledgers import new_ledger
 from postgres import connect, fresh_schema
 from rainbowdp.answering import askable
 from rainbowdp.answering import mechanism as answering
-from rainbowdp.exact.rows import ExactRow
 from rainbowdp.ledger import DPCost, Ledger
 from rainbowdp.questions import Unit
 
@@ -77,7 +76,7 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     for name in ("recall", "must_fit", "spend", "record"):
         watch(Ledger, name)
-    watch(ExactRow, "draw")
+    watch(secrets, "randbelow")  # of which these mechanisms draw their answers
     return seen
 
 
@@ -123,8 +122,8 @@ def test_it_is_read_paid_drawn_and_recorded_in_this_order(
     ledger: Ledger, events: list[str]
 ) -> None:
     answered = rb.ask(POLL, Watched(events), ledger=ledger, name="poll", source=VOTES)
-    assert without_repeats(events) == ["recall", "must_fit", "read", "spend", "draw", "record"]
-    assert events.count("draw") == events.count("spend") == events.count("record") == 1
+    assert without_repeats(events) == ["recall", "must_fit", "read", "spend", "randbelow", "record"]
+    assert events.count("randbelow") == events.count("spend") == events.count("record") == 1
     (entry,) = ledger.history()
     assert answered == rb.Release(entry.answer, entry, proves=POLL.proves())
     assert entry.name == "poll"
@@ -137,7 +136,7 @@ def test_it_is_read_paid_drawn_and_recorded_in_this_order(
 
 def test_without_a_name_nothing_is_recalled(ledger: Ledger, events: list[str]) -> None:
     rb.ask(POLL, Watched(events), ledger=ledger)
-    assert without_repeats(events) == ["must_fit", "read", "spend", "draw", "record"]
+    assert without_repeats(events) == ["must_fit", "read", "spend", "randbelow", "record"]
     rb.ask(POLL, COUNTS, ledger=ledger)
     assert [entry.name for entry in ledger.history()] == [None, None]
 
@@ -155,7 +154,7 @@ def test_a_table_that_cannot_be_read_costs_nothing(
     with pytest.raises(raised):
         rb.ask(POLL, Watched(events, error), ledger=ledger, name="poll", source=VOTES)
     assert "spend" not in events
-    assert "draw" not in events
+    assert "randbelow" not in events
     assert state(ledger) == before
     assert rb.ask(POLL, COUNTS, ledger=ledger, name="poll", source=VOTES).answer in WINNER.answers
 
@@ -197,7 +196,7 @@ def test_nothing_is_read_where_the_budget_does_not_fit(
     before = state(ledger)
     with pytest.raises(error):
         rb.ask(mechanism, Watched(events), ledger=ledger, name=name, source=VOTES)
-    assert not {"read", "spend", "draw", "record"} & set(events)
+    assert not {"read", "spend", "randbelow", "record"} & set(events)
     assert state(ledger) == before
 
 
@@ -468,7 +467,7 @@ def test_an_answer_that_cannot_be_recorded_is_not_returned(
 
 @pytest.mark.parametrize(
     ("owner", "method", "paid"),
-    [("Ledger", "spend", False), ("ExactRow", "draw", True), ("Ledger", "record", True)],
+    [("Ledger", "spend", False), ("secrets", "randbelow", True), ("Ledger", "record", True)],
 )
 def test_a_process_killed_before_a_step_leaves_what_was_done(
     owner: str, method: str, paid: bool, tmp_path: Path
@@ -477,9 +476,8 @@ def test_a_process_killed_before_a_step_leaves_what_was_done(
     place = tmp_path / "budget.db"
     new_ledger(place, epsilon=1)
     program = f"""
-    import os
+    import os, secrets
     import rainbowdp as rb
-    from rainbowdp.exact.rows import ExactRow
     from rainbowdp.ledger import Ledger
     {owner}.{method} = lambda *args, **kwargs: os._exit(9)
     mechanism = rb.best(rb.Winner(["red", "green"]), rb.DP("0.5"))

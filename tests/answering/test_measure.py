@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rainbowdp as rb
-from rainbowdp.answering.best import _least
+from rainbowdp.answering.best import _least, _of_a_table
 from rainbowdp.answering.measure import fixed_histograms, measure, shape_of
 from rainbowdp.errors import NoTable
 from rainbowdp.rules import FAMILIES, family
@@ -241,7 +241,7 @@ def test_above_the_last_table_that_one_is_kept_until_another_kind_is_better() ->
 
 
 def test_at_the_last_table_it_is_as_good_as_is_said() -> None:
-    """Measured for three answers; docs/true-answer.md has the others."""
+    """Measured for three answers; docs/which-mechanism.md has the others."""
     for ties, share in (("first listed", 0.95), ("any leader", 0.75)):
         question = rb.Winner(named(3), ties=ties)
         counts, margins = fixed_histograms(shape_of(question), None)
@@ -262,3 +262,39 @@ def test_where_no_crowd_table_can_be_proved_another_kind_answers_and_says_so(
     assert rb.best(rb.Winner(named(9)), rb.DP("0.3")).name == "permute-and-flip"
     said = capsys.readouterr().err
     assert said.startswith("Permute-and-flip answers, as there is no crowd table: a crowd table")
+    few = rb.Winner(named(5))
+    assert rb.best(few, rb.DP("0.93")).name == "margin-table"
+    assert capsys.readouterr().err.startswith("Margin table answers, as there is no crowd table: ")
+
+
+def test_five_and_six_answers_take_the_crowd_table_where_it_errs_less() -> None:
+    for answers, epsilon in itertools.product((5, 6), ("1", "2")):
+        question, guarantee = rb.Winner(named(answers)), rb.DP(epsilon)
+        chosen = rb.best(question, guarantee)
+        assert chosen.name == "crowd-table"
+        own, other = (
+            _of_a_table(family(kind), question, guarantee, None)
+            for kind in ("crowd-table", "margin-table")
+        )
+        assert own < other
+        with_delta = rb.best(question, rb.DP(epsilon, "1e-6"))
+        assert (with_delta.name, with_delta.delta_unused) == ("crowd-table", True)
+    for other_vote in (
+        rb.Winner(named(5), ties="any leader"),
+        rb.Winner(named(6), neighbors="added or removed"),
+    ):
+        assert rb.best(other_vote, rb.DP(1)).name == "margin-table"
+    assert rb.best(rb.Winner(named(6)), rb.DP("0.5")).name == "margin-table"
+
+
+def test_two_answers_with_several_records_a_person_go_by_the_measure() -> None:
+    """Found by benchmarks/standings.py: noise by records is finer than steps of a person."""
+    question = rb.Winner(named(2), neighbors="added or removed", rows_per_person=2)
+    guarantee = rb.GaussianDP("0.491")
+    errors = {
+        kind: measure(family(kind), question, guarantee)
+        for kind in ("homogeneous", "noisy-counts", "exponential")
+    }
+    assert errors["noisy-counts"] < 0.99 * errors["homogeneous"]
+    assert rb.best(question, guarantee).name == min(errors, key=lambda kind: errors[kind])
+    assert rb.best(rb.Winner(named(2)), guarantee).name == "homogeneous"

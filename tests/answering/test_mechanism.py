@@ -324,14 +324,15 @@ def test_with_two_like_sides_no_mechanism_has_a_better_mean(records: int, ratio:
         (3, rb.DP.from_ratio(2), "margin-table"),
         (3, rb.DP("1.1", "0.1"), "margin-table"),
         (3, rb.DP("0.009"), "permute-and-flip"),
-        (3, rb.DP("0.009", "0.001"), "homogeneous"),
+        (3, rb.DP("0.009", "1e-6"), "permute-and-flip"),
+        (3, rb.DP("0.009", "0.2"), "noisy-counts"),
         (3, rb.DP("4.5"), "proximity"),
         (7, rb.DP(1), "crowd-table"),
         (7, rb.DP(1, "0.01"), "crowd-table"),
         (11, rb.DP(1), "permute-and-flip"),
-        (7, rb.DP(1, "0.3"), "homogeneous"),
+        (7, rb.DP(1, "0.3"), "noisy-counts"),
+        (7, rb.ZeroConcentrated("1/8"), "exponential"),
         (7, rb.DP(3), "proximity"),
-        (3, rb.GaussianDP(5), "homogeneous"),
         (3, POLYGON, "homogeneous"),
     ],
 )
@@ -344,16 +345,24 @@ def test_the_choice_depends_on_the_question_and_the_guarantee_alone(
         "records",
         "utility",
         "weights",
+        "forbid",
     ]
-    chosen = best(rb.Winner(list("abcdefghijk"[:answers])), guarantee)
+    chosen = best(rb.Winner(list("abcdefghijkl"[:answers])), guarantee)
     assert (chosen.name, chosen.family.options()) == (name, {})
-    other = best(rb.Winner(list("pqrstuvwxyz"[:answers]), neighbors="added or removed"), guarantee)
+    other = best(rb.Winner(list("opqrstuvwxyz"[:answers]), neighbors="added or removed"), guarantee)
     assert other.name == name
     before = chosen.exact()
     for table in ({"a": 10**9}, {"b": 3}, {}):
         chosen.release(table)
     assert chosen.exact() is before
     assert before.name == name
+
+
+def test_noise_is_for_votes_whose_records_are_substituted() -> None:
+    names = list("abcdefghijkl")
+    assert best(rb.Winner(names), rb.GaussianDP(1)).name == "noisy-counts"
+    come_and_go = rb.Winner(names, neighbors="added or removed")
+    assert best(come_and_go, rb.GaussianDP(1)).name == "exponential"
 
 
 def test_the_data_is_read_after_the_rows_are_made() -> None:

@@ -48,7 +48,9 @@ def test_every_probability_is_right_relatively(
 @pytest.mark.parametrize(
     ("mu", "row", "depths"),
     [
-        (1.0, (1e-300, 0.5, 1e-300, 0.5), [0, 1, 5, 37, 38, 60, 73]),
+        pytest.param(
+            *(1.0, (1e-300, 0.5, 1e-300, 0.5), [0, 1, 5, 37, 38, 60, 73]), marks=pytest.mark.slow
+        ),
         (1.0, (0.5, 1e-300, 1e-20, 0.5), [0, 1, 10, 30]),
         (0.25, (1e-20, 1e-20, 1.0, 1e-20, 1e-20), [0, 1, 8, 100]),
         (1e-6, (0.25, 1e-200, 0.75), [1, 10**6]),

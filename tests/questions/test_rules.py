@@ -319,12 +319,13 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: from_description({"kind": "mean"}),
-        "kind must be one of winner, ranking, share, threshold, quantile, quantiles, "
-        "got kind='mean'",
+        "kind must be one of winner, ranking, share, threshold, quantile, quantiles, count, "
+        "proportion-test, keys, got kind='mean'",
     ),
     (
         lambda: from_description({"kind": "winner", "answer": ["a", "b"]}),
-        "a description must hold the parameters of a winner, got answer",
+        "a question of kind winner has no 'answer': it has answers, column, other, missing, ties, "
+        "neighbors, person, rows_per_person, person_rule, where, apply, weight",
     ),
     (
         lambda: from_description(ADDED.describe()),

@@ -9,11 +9,12 @@ from typing import Any
 
 import duckdb
 import pytest
+from sqlalchemy import make_url
 
-from postgres import connect, fresh_schema
+from postgres import connect, fresh_schema, killable_server
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions import Quantile, Threshold, Winner, limited
-from rainbowdp.tables import SQLTable, count
+from rainbowdp.tables import SQLTable, count, postgres
 
 SECRET = "Ann, 12 Mill Lane"
 ON = Winner(["on", "off"], "x")
@@ -206,6 +207,73 @@ def test_postgresql_is_asked_in_a_read_only_transaction(postgres_url: str) -> No
         message = refused(SQLTable(url, "noting"))
         assert message.endswith("cannot be read: it would have to write, and counting only reads")
         assert connection.execute("SELECT count(*) FROM asked").fetchone() == (0,)
+
+
+def test_kept_connections_are_used_again_read_nothing_old_and_survive_the_server() -> None:
+    with killable_server() as server:
+        with connect(server.url) as connection:
+            connection.execute(
+                "CREATE VIEW v AS SELECT current_setting('transaction_read_only') AS x"
+            )
+            connection.execute("CREATE TABLE t (x text)")
+        url = server.url.replace("+psycopg", "")
+        votes, mode = SQLTable(url, "t", connections=2), SQLTable(url, "v", connections=2)
+        busy = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        for number in range(3):
+            assert count(votes, ON) == {"on": number, "off": 0}
+            assert count(mode, ON) == {"on": 1, "off": 0}
+            with connect(server.url) as connection:
+                assert connection.execute(busy).fetchone() == (2,)  # this one, and the kept one
+                connection.execute("INSERT INTO t VALUES ('on')")
+            server.kill()
+            assert "cannot be reached" in refused(votes)
+            assert server.start()
+        for kept in (0, 2):
+            nothing = SQLTable(url, "nothing", connections=kept)
+            assert refused(nothing) == refused(SQLTable(url, "nothing"))
+        postgres._kept(make_url(url), 2).dispose()
+
+
+def test_what_the_columns_are_is_never_remembered_wrongly(postgres_url: str) -> None:
+    url = fresh_schema(postgres_url)
+    kept = SQLTable(url, "t", connections=2)
+    number = Winner(["1", "2"], "x")
+    with connect(url) as connection:
+        connection.execute("CREATE TABLE t (x text, y text)")
+        connection.execute("INSERT INTO t VALUES ('1', 'on'), ('2', 'on'), ('01', 'off')")
+        assert count(kept, number) == {"1": 1, "2": 1}
+        connection.execute("ALTER TABLE t ALTER x TYPE integer USING CAST(x AS integer)")
+        assert count(kept, number) == {"1": 2, "2": 1}  # 01 is one now
+        assert count(kept, Threshold(1, "x", minimum=2)) == count(
+            SQLTable(url, "t"), Threshold(1, "x", minimum=2)
+        )
+        connection.execute("ALTER TABLE t DROP x")
+        assert "there is no column 'x'" in refused(kept, number)
+        connection.execute("ALTER TABLE t ADD x text DEFAULT 'off'")
+        assert count(kept, ON) == {"on": 0, "off": 3}
+        connection.execute("ALTER TABLE t RENAME x TO z")
+        connection.execute("ALTER TABLE t RENAME y TO x")
+        assert count(kept, ON) == {"on": 2, "off": 1}
+        connection.execute("DROP TABLE t")
+        assert "there is no table 't'" in refused(kept)
+        connection.execute("CREATE TABLE t (x bool)")
+        connection.execute("INSERT INTO t VALUES (true)")
+        assert count(kept, Winner(["true", "false"], "x")) == {"true": 1, "false": 0}
+    postgres._kept(make_url(url), 2).dispose()
+
+
+@pytest.mark.parametrize("many", [1, 3, 8, 9])
+def test_few_listed_values_are_counted_as_many_are(postgres_url: str, many: int) -> None:
+    url = fresh_schema(postgres_url)
+    with connect(url) as connection:
+        connection.execute("CREATE TABLE t (x text)")
+        connection.execute("INSERT INTO t SELECT 'v' || i % 10 FROM generate_series(1, 95) AS i")
+        connection.execute("INSERT INTO t VALUES (NULL), ('V1'), ('')")
+    names = [f"v{number}" for number in range(many)] + (["nobody"] if many == 1 else [])
+    expected = {name: 0 if name == "nobody" else 9 + (0 < int(name[1]) < 6) for name in names}
+    for kept in (0, 2):
+        assert count(SQLTable(url, "t", connections=kept), Winner(names, "x")) == expected
+    postgres._kept(make_url(url), 2).dispose()
 
 
 def test_errors_of_postgresql_show_no_row(postgres_url: str) -> None:

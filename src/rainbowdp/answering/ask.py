@@ -110,6 +110,8 @@ def ask(
         )
     if isinstance(ledger, str | PathLike):
         raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}. Use Ledger.open(...).")
+    if ledger is not None and not hasattr(ledger, "must_fit"):
+        raise LedgerError(f"ask needs a Ledger or None, got {type(ledger).__name__}")
     question, guarantee = mechanism.question, mechanism.guarantee
     unit, neighbors = unit_of(question), question.neighbors
     described, origin = question.describe(), source_of(table, source)

@@ -27,6 +27,7 @@ from rainbowdp.errors import (
     RainbowError,
 )
 from rainbowdp.exact.rule import Family
+from rainbowdp.expecting import whole
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import curve_of
 from rainbowdp.guarantees.dp import DP
@@ -35,23 +36,27 @@ from rainbowdp.guarantees.moves import of_one_move
 from rainbowdp.mechanisms.best_on_graphs import Choice, best_on_graph
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
-from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden
 from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Count, Grouped, Keys, ProportionTest, Question, Winner
-from rainbowdp.questions.base import whole
-from rainbowdp.questions.relations import Ties
+from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules import FAMILIES, family
 from rainbowdp.rules.margin_table.build import MarginTableFamily
-from rainbowdp.rules.margin_table.program import EPSILONS
+from rainbowdp.rules.margin_table.program import EPSILONS, MOST_ANSWERS
 
 # Above ε = 4 no margin table is made. At ε = 4 it errs at least so many times as often as the best
 # other kind, so that the table for ε = 4 is kept until another kind is that much better than there.
 _SHARE_OF_A_TABLE = {Ties.FIRST_LISTED: 0.95, Ties.ANY_LEADER: 0.75}
 _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few errors in a hundred
 _LARGE_DELTA = Fraction(1, 100)
+_MOST_RECORDS = 10**15  # which floats still count one by one
+_NOTABLE_DELTA = Fraction(1, 1000)  # from here on a margin table with it is made to be compared
 # A crowd table takes seconds to make, and errs at least so many times as often as permute-and-flip.
 _MUCH_LESS = 0.5
 _HELD = 3  # answers up to which a table is a matter of moments, so that it is built to be compared
+# Where records come and go and ties go to the first listed, a margin table of so many answers has
+# nothing to gain on permute-and-flip below this ε, unless there is a δ, which only the table uses.
+_NO_GAIN = {4: Fraction("0.7"), 5: Fraction("0.5"), 6: Fraction("0.6")}
 
 
 @overload
@@ -89,6 +94,7 @@ def best(
     *,
     utility: AnyUtility | None = None,
     weights: AnyWeights | None = None,
+    forbid: Forbidden = (),
 ) -> Choice: ...
 
 
@@ -99,6 +105,7 @@ def best(
     records: int | None = None,
     utility: AnyUtility | None = None,
     weights: AnyWeights | None = None,
+    forbid: Forbidden = (),
 ) -> (
     QuestionMechanism
     | CountMechanism
@@ -110,19 +117,23 @@ def best(
     """The best certified mechanism for saying the true answer, chosen before any data is seen.
 
     * A count: canonical noise. A test of a share: the most powerful one.
-    * Zero-concentrated privacy: the exponential mechanism.
-    * Two answers: homogeneous, which is optimal there.
-    * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table.
-      Over seven to ten: a crowd table, unless another kind has a lower measure.
+    * Zero-concentrated privacy: the exponential mechanism, or for a vote noisy counts.
+    * Two answers: homogeneous, which is optimal there. (A vote under Gaussian privacy in which a
+      person may have several records: the least measure, as below.)
+    * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table,
+      unless permute-and-flip is as good (records added or removed, ties to the first listed, a
+      small ε). Over seven to ten, and over five and six where ties go to the first listed, one
+      record is substituted and ε is at least 0.5 and 0.6: a crowd table, unless another kind has a
+      lower measure.
     * Otherwise the kind with the least measure: for a quantile of three and more bins, or several,
       the expected distance in records from the truth, for any other question the chance of a wrong
       answer. It is the mean over a fixed list of histograms, which depends on the shape of the
       question and not on data or the guarantee. The kinds under (ε,δ) are homogeneous, proximity
       where q − 1 ≤ e^ε, permute-and-flip for a vote or its first few as a set, ordered bins for a
       quantile where they are proved, and a margin flip; under Gaussian privacy homogeneous and the
-      exponential mechanism. So a larger ε, δ, μ or ρ never buys a worse answer by that measure, or
-      on tables of ``records`` records where you give them. A kind that leaves δ unused says so in
-      ``claim``.
+      exponential mechanism; and for a vote under μ or with a δ noisy counts. So a larger ε, δ, μ or
+      ρ never buys a worse answer by that measure (of noisy counts up to rounding), or on tables of
+      ``records`` records where you give them. A kind that leaves δ unused says so in ``claim``.
     * A graph: the kind with the most expected worth in the mean over datasets, among homogeneous
       (with a designed boundary), proximity, margin flip, exponential, lifted, fixed point and, on
       small graphs, a linear program. The result lists all of them.
@@ -139,10 +150,13 @@ def best(
         must not come from private data.
     utility
         Graphs only: what an answer is worth, larger is better. A ``Utility``, a mapping {first
-        choice: {answer: worth}}, or an array by first choice or dataset, and answer, such as minus
-        the distance. By default the first choice is worth 1 and every other answer 0.
+        choice: {answer: worth}} or by region, or an array by first choice or dataset, and answer,
+        such as minus the distance. By default the first choice is worth 1 and every other answer 0.
     weights
         Graphs only: what each dataset counts in the mean, an array or {dataset: weight}.
+    forbid
+        Graphs only: answers that are never given. A region whose first choice is one of them wants
+        its next one, unless ``utility`` says what its answers are worth.
 
     Returns
     -------
@@ -166,9 +180,11 @@ def best(
     if isinstance(question, RainbowGraph):
         if records is not None:
             raise InvalidQuestion("records are for questions about tables, got a graph")
-        return best_on_graph(question, guarantee, utility, weights)
-    if utility is not None or weights is not None:
-        raise InvalidQuestion("utility and weights are for graphs, got a question about tables")
+        return best_on_graph(question, guarantee, utility, weights, forbid=forbid)
+    if utility is not None or weights is not None or forbid != ():
+        raise InvalidQuestion(
+            "utility, weights and forbid are for graphs, got a question about tables"
+        )
     if isinstance(question, Grouped):
         made = _in_ways(
             question, guarantee, lambda asked, share: best(asked, share, records=records)
@@ -187,7 +203,7 @@ def best(
         )
     check_guarantee(guarantee)
     check_says_something(guarantee)
-    size = None if records is None else whole(records, "records", 1)
+    size = None if records is None else whole(records, "records", 1, _MOST_RECORDS)
     return QuestionMechanism(question, guarantee, _preferred(question, guarantee, size))
 
 
@@ -223,10 +239,12 @@ def by_kind(
         What is promised between neighboring tables.
     kind
         ``"homogeneous"``, ``"proximity"``, ``"margin-table"``, ``"crowd-table"``,
-        ``"ordered-bins"``, ``"permute-and-flip"``, ``"margin-flip"`` or ``"exponential"``.
+        ``"ordered-bins"``, ``"permute-and-flip"``, ``"margin-flip"``, ``"exponential"`` or
+        ``"noisy-counts"``.
     **options
         What the kind can be told: ``boundary``, a row with the true answer first, for homogeneous;
-        ``epsilon``, the ε it is made for, for a margin table.
+        ``epsilon``, the ε it is made for, for a margin table; ``by_margins=True`` for the
+        exponential mechanism of a vote or of sets, which else goes by counts.
 
     Returns
     -------
@@ -248,7 +266,7 @@ def by_kind(
 
     """
     if isinstance(question, RainbowGraph):
-        if kind not in ON_GRAPHS:
+        if not isinstance(kind, str) or kind not in ON_GRAPHS:
             raise InvalidQuestion(f"a graph has {', '.join(ON_GRAPHS)}, got {kind!r}")
         return ON_GRAPHS[kind](question, curve_of(guarantee, "a mechanism on a graph"), **options)
     if isinstance(question, Grouped):
@@ -265,7 +283,7 @@ def by_kind(
     if options.get("epsilon") is not None:
         options["epsilon"] = exact(options["epsilon"], "epsilon", InvalidGuarantee)
     if options.get("boundary") is not None:
-        options["boundary"] = exact_distribution(list(options["boundary"]), len(question.answers))
+        options["boundary"] = exact_distribution(options["boundary"], len(question.answers))
     try:
         chosen = replace(chosen, **options)
     except TypeError:
@@ -316,24 +334,36 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
     shared = isinstance(question, Winner) and question.ties == Ties.ANY_LEADER
     table = family("margin-table")
     if len(question.answers) <= 2 and not shared and plain.unfit(question, guarantee) is None:
+        if isinstance(question, Winner) and question.limit > 1 and not isinstance(guarantee, DP):
+            # Steps of a person with several records are coarser than noise by records.
+            return _least(question, guarantee, records)[0]
         return plain
+    crowds = family("crowd-table")
+    few = len(question.answers) <= MOST_ANSWERS
+    if few and crowds.unfit(question, guarantee) is None:
+        chosen, error = _least(question, guarantee, records)
+        instead = table if table.unfit(question, guarantee) is None else chosen
+        crowd = _of_a_crowd_table(question, guarantee, records, instead)
+        if crowd is not None:
+            if _uses_much(guarantee) and table.unfit(question, guarantee) is None:
+                least = _of_a_table(table, question, guarantee, records)
+                chosen, error = (table, least) if least < error else (chosen, error)
+            return crowds if crowd <= error else chosen
     if table.unfit(question, guarantee) is None:
-        if len(question.answers) > _HELD:
+        close = _is_close(question, guarantee)
+        if len(question.answers) > _HELD and not close:
             return table
         chosen, error = _least(question, guarantee, records)
+        if close and isinstance(guarantee, DP) and not guarantee.exact_delta:
+            return chosen
         return table if _of_a_table(table, question, guarantee, records) <= error else chosen
     chosen, error = _least(question, guarantee, records)
-    crowds = family("crowd-table")
-    if crowds.unfit(question, guarantee) is None:
+    if not few and crowds.unfit(question, guarantee) is None:
         flips = measure(family("permute-and-flip"), question, guarantee, records)
         if error < _MUCH_LESS * flips:
             return chosen
-        try:
-            least = _of_a_table(crowds, question, guarantee, records)
-        except NoTable as refused:
-            say_once(f"{chosen.title} answers, as there is no crowd table: {refused}.")
-            return chosen
-        return crowds if least <= error else chosen
+        crowd = _of_a_crowd_table(question, guarantee, records, chosen)
+        return crowds if crowd is not None and crowd <= error else chosen
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
     above = isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]
     if above and lower.unfit(question, guarantee) is None:
@@ -352,6 +382,32 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
     return chosen
 
 
+def _of_a_crowd_table(
+    question: Question, guarantee: Guarantee, records: int | None, instead: Family
+) -> float | None:
+    """The measure of the crowd table, which is made for it; None if that fails, which is said."""
+    try:
+        return _of_a_table(family("crowd-table"), question, guarantee, records)
+    except NoTable as refused:
+        say_once(f"{instead.title} answers, as there is no crowd table: {refused}.")
+        return None
+
+
+def _uses_much(guarantee: Guarantee) -> bool:
+    """Whether there is a δ that is worth making a table for; a crowd table does not use it."""
+    return isinstance(guarantee, DP) and guarantee.exact_delta > _NOTABLE_DELTA
+
+
+def _is_close(question: Question, guarantee: Guarantee) -> bool:
+    """Whether a margin table may be worse than permute-and-flip in the mean."""
+    assert isinstance(guarantee, DP)
+    assert isinstance(question, Winner)
+    ordered = question.ties == Ties.FIRST_LISTED
+    coming = question.neighbors == Neighbors.ADDED_OR_REMOVED
+    limit = _NO_GAIN.get(len(question.answers), Fraction(0))
+    return ordered and coming and guarantee.epsilon < limit
+
+
 def _of_a_table(
     table: Family, question: Question, guarantee: Guarantee, records: int | None
 ) -> float:
@@ -363,7 +419,12 @@ def _of_a_table(
 
 def _least(question: Question, guarantee: Guarantee, records: int | None) -> tuple[Family, float]:
     """The kind with the least measure, of those that are cheap to build, and that measure."""
-    kinds = [kind for kind in FAMILIES if not kind.costly and not kind.outdone(guarantee)]
+    kinds = [
+        variant
+        for kind in FAMILIES
+        if not kind.costly and not kind.outdone(guarantee)
+        for variant in kind.variants(question)
+    ]
     fitting = [kind for kind in kinds if kind.unfit(question, guarantee) is None]
     if not fitting:
         raise InvalidGuarantee(

@@ -22,12 +22,12 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.counts import ExactCount
 from rainbowdp.exact.noise import NoiseRow
 from rainbowdp.exact.noise_build import canonical_noise
+from rainbowdp.expecting import whole
 from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.binomial import BITS, binomial_above
 from rainbowdp.numeric.quantity import Number
 from rainbowdp.questions import Count, ProportionTest, unit_of
-from rainbowdp.questions.base import whole
 from rainbowdp.storage.documents import checksum
 from rainbowdp.tables import count
 
@@ -434,7 +434,10 @@ class CountRelease(Release):
     def _known(self) -> CountMechanism:
         """The mechanism, if it is the one that drew the answer."""
         recorded = None if self.entry is None else self.entry.mechanism
-        if recorded is not None and recorded.get("noise") != self.mechanism.options()["noise"]:
+        if recorded is None:
+            return self.mechanism
+        drawn = recorded["mechanisms"].values() if recorded["kind"] == "plan" else (recorded,)
+        if all(one.get("noise") != self.mechanism.options()["noise"] for one in drawn):
             raise RainbowError(
                 "this answer was drawn with other noise than this release of rainbowdp makes; "
                 "its interval is in release.proves"

@@ -3,7 +3,7 @@
 The rows of a mechanism are public, so it costs no budget to say how far from the truth an answer
 can be. Let H(t) be the largest chance, over all tables, that an answer is said that is more than t
 short of the truth. Then "the answer is true, or at most t short of it" holds with confidence
-1 − H(t), whichever table was asked. ``docs/true-answer.md`` has the bounds for each kind of rule.
+1 − H(t), whichever table was asked. ``docs/evidence.md`` has the bounds for each kind of rule.
 """
 
 from __future__ import annotations

@@ -4,10 +4,12 @@ For a quantile of three and more bins, or several, the measure is the mean of th
 in records; for any other question the mean chance of a wrong answer. The mean is over a fixed list
 of histograms: of 16, 64, 256, …, 1,048,576 records (times the rows of a person), each size alike,
 and of each size a few dozen that are spread evenly over all histograms of that size; or of one size
-alone, where it is known. The list depends on the question's shape (how many answers, which
-neighbors, ties and rows a person, which quantile) and that size, never on data, ε or δ. So whoever
-takes the least measure of all kinds that apply answers no worse for a larger ε or δ, as no kind
-does.
+alone, where it is known. Where two answers have a border between them (a share, a threshold, a
+quantile of two bins), half of the histograms are on either side of it, spread evenly: else for a
+rare answer the other one, whatever the data, would be the best of all mechanisms. The list depends
+on the question's shape (how many answers, which neighbors, ties and rows a person, which quantile)
+and that size, never on data, ε or δ. So whoever takes the least measure of all kinds that apply
+answers no worse for a larger ε or δ, as no kind does.
 
 It is computed in floats from closed forms; nothing that is released depends on its digits.
 """
@@ -113,7 +115,7 @@ def fixed_histograms(shape: Shape, records: int | None) -> tuple[Integers, Float
     each = max(_LEAST, min(_EACH, 8 * _EACH // size))
     if answers > size > 1:
         each = max(1, min(each, _MARGINS // answers))
-    if isinstance(shape, Share | Threshold):  # where nothing but what is near the border counts
+    if _has_border(shape):  # where nothing but what is near it counts
         each = 10 * _EACH
     turned = isinstance(shape, Winner) and shape.ties == Ties.FIRST_LISTED and size <= _TURNED
     if turned:
@@ -129,16 +131,44 @@ def fixed_histograms(shape: Shape, records: int | None) -> tuple[Integers, Float
     return counts, margins_of(shape, counts)
 
 
+def _has_border(shape: Shape) -> bool:
+    """Whether one number decides between two answers, from some value on for the first."""
+    two_bins = isinstance(shape, Quantile) and len(shape.bins) == 2
+    return two_bins or isinstance(shape, Share | Threshold)
+
+
 def _counts(shape: Shape, held: Integers) -> Integers:
-    """Histograms of so many records, spread evenly; of one count, so many around the threshold."""
+    """Histograms of so many records, spread evenly; where there is a border, on both its sides."""
     size = len(shape.groups)
-    if isinstance(shape, Threshold):
-        away = _spread(len(held), 2)[:, 0] - 0.5
-        around: Integers = np.rint(shape.at_least - 0.5 + away * held).astype(np.int64)
-        return np.maximum(around, 0)[:, None]
+    if _has_border(shape):
+        return _on_both_sides(shape, held)
     ends = np.rint(held[:, None] * np.cumsum(_spread(len(held), size), axis=1)).astype(np.int64)
     counts: Integers = np.diff(ends, axis=1, prepend=0)
     return counts
+
+
+def _on_both_sides(shape: Shape, held: Integers) -> Integers:
+    """Two below the border, then two from it on: every value of a side as often as the others.
+
+    A threshold has as many counts above it as half the records, and below it as many or all.
+
+    >>> _on_both_sides(Quantile("1/100", range(3)), np.full(8, 9)).tolist()
+    [[0, 9], [0, 9], [6, 3], [3, 6], [0, 9], [0, 9], [9, 0], [2, 7]]
+    """
+    if isinstance(shape, Threshold):
+        scale = 1 if shape.weight is None else shape.weight.scale
+        border = np.full(len(held), int(shape.at_least * scale))
+        below, above = np.minimum(border, held // 2), held // 2
+    else:
+        assert isinstance(shape, Share | Quantile)
+        share = shape.at_least if isinstance(shape, Share) else shape.q
+        border = -(-share.numerator * held // share.denominator)
+        below, above = border, held - border + 1
+    uniform = _spread(len(held), 2)[:, 0]
+    away_below, away_above = (np.floor(uniform * side).astype(np.int64) for side in (below, above))
+    is_below = np.arange(len(held)) // 2 % 2 == 0
+    first: Integers = np.where(is_below, border - 1 - away_below, border + away_above)
+    return first[:, None] if isinstance(shape, Threshold) else np.stack([first, held - first], 1)
 
 
 def turned_around(counts: Integers) -> Integers:

@@ -203,7 +203,13 @@ class QuestionMechanism(Releasable, Askable):
         'with 99 % confidence: yes is the true answer, or at most 4 records short of it'
 
         """
+        if confidence == CONFIDENCE:
+            return self._usual_coverage
         return coverage(self.exact().rule, self.question, confidence)
+
+    @cached_property
+    def _usual_coverage(self) -> Coverage:
+        return coverage(self.exact().rule, self.question)
 
     def by_margin(self, margins: Sequence[int]) -> list[tuple[int, float, float]]:
         """The probability of a right answer by the margin of the nearest rival.

@@ -334,7 +334,10 @@ def curve_of(guarantee: object, what: str) -> TradeOffCurve:
 
 
 def _float_distribution(values: ArrayLike) -> Floats:
-    row = np.asarray(values)
+    try:
+        row = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise InvalidDistribution("a distribution must be one row of probabilities") from None
     if row.ndim != 1:
         raise InvalidDistribution(
             f"a distribution must be one row of probabilities, got {row.ndim} dimensions"
@@ -343,13 +346,13 @@ def _float_distribution(values: ArrayLike) -> Floats:
 
 
 def _depths(depth: ArrayLike) -> Floats:
-    depths = np.asarray(depth)
     try:
+        depths = np.asarray(depth)
         if depths.dtype == object:  # integers beyond every float are as good as infinite
             whole = [math.inf if abs(n) > 10**300 else float(n) for n in depths.reshape(-1)]
             depths = np.array(whole).reshape(depths.shape)
         depths = depths.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         raise RainbowError(
             f"depth must be a whole number from 0 or infinity, got depth={depth!r}"
         ) from None
@@ -366,7 +369,7 @@ def prefix_and_depth(s: ArrayLike, depth: ArrayLike) -> tuple[Floats, Floats, bo
     """Both as arrays of one shape, checked, and whether both were single numbers."""
     try:
         prefix = np.asarray(s, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidDistribution(f"a prefix sum must be a number in [0, 1], got {s!r}") from None
     depths = _depths(depth)
     wrong = ~((prefix >= 0) & (prefix <= 1))

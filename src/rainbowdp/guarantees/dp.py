@@ -14,8 +14,17 @@ from numpy.typing import ArrayLike
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.curve import FloatOrArray, prefix_and_depth
 from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line
+from rainbowdp.guarantees.guarantee import checked_changes
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
-from rainbowdp.numeric.quantity import Number, ball, exact, first_integer_above, refine
+from rainbowdp.numeric.quantity import (
+    Number,
+    ball,
+    dyadic,
+    exact,
+    first_integer_above,
+    precision,
+    refine,
+)
 
 if TYPE_CHECKING:
     from flint import arb
@@ -23,6 +32,7 @@ if TYPE_CHECKING:
 SMALLEST_EPSILON = Fraction(1, 10**100)
 LARGEST_EPSILON = 700  # e^700 is the last round number that a float can hold
 SMALLEST_DELTA = Fraction(1, 10**300)
+_BITS = 256
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,6 +143,42 @@ class DP(PiecewiseLinear):
         else:
             epsilon = f"{self.epsilon:.12g}"
         return f"({epsilon}, {self.delta:.12g})-DP" if self.delta else f"{epsilon}-DP"
+
+    def group(self, changes: int) -> DP:
+        """(kε, δ·(1 + e^ε + … + e^((k−1)ε))), with δ rounded up and at most 1.
+
+        Parameters
+        ----------
+        changes
+            k, a whole number from 1.
+
+        Returns
+        -------
+        DP
+            What holds between datasets so many changes apart.
+
+        """
+        steps = checked_changes(changes)
+        if steps == 1:
+            return self
+        delta = self._delta_of(steps) if self.exact_delta else Fraction(0)
+        if self.exact_epsilon is not None:
+            return DP(steps * self.exact_epsilon, delta)
+        assert self.exact_ratio is not None
+        return DP.from_ratio(self.exact_ratio**steps, delta=delta)
+
+    def _delta_of(self, steps: int) -> Fraction:
+        """A fraction of at least δ·(e^(kε) − 1)/(e^ε − 1), and at most 1."""
+        if self.exact_ratio == 1:
+            return min(Fraction(1), steps * self.exact_delta)
+        if self.exact_ratio is not None:
+            grown = (self.exact_ratio**steps - 1) / (self.exact_ratio - 1)
+            return min(Fraction(1), grown * self.exact_delta)
+        assert self.exact_epsilon is not None
+        with precision(_BITS):
+            epsilon = ball(self.exact_epsilon)
+            added = (epsilon * steps).expm1() / epsilon.expm1() * ball(self.exact_delta)
+            return min(Fraction(1), dyadic(added.upper())) if added.is_finite() else Fraction(1)
 
     @cached_property
     def epsilon(self) -> float:

@@ -17,6 +17,7 @@ from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.curve import UNDERFLOW, TradeOffCurve
 from rainbowdp.guarantees.growth import ACCURACY
+from rainbowdp.guarantees.guarantee import checked_changes
 from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision, refine
 
 if TYPE_CHECKING:
@@ -71,6 +72,22 @@ class GaussianDP(TradeOffCurve):
     def mu(self) -> float:
         """μ as the nearest float."""
         return float(self.exact_mu)
+
+    def group(self, changes: int) -> GaussianDP:
+        """kμ (Dong, Roth and Su, Theorem 2.14).
+
+        Parameters
+        ----------
+        changes
+            k, a whole number from 1.
+
+        Returns
+        -------
+        GaussianDP
+            What holds between datasets so many changes apart.
+
+        """
+        return GaussianDP(self.exact_mu * checked_changes(changes))
 
     @property
     def moves(self) -> bool:

@@ -6,11 +6,20 @@ Zero-concentrated privacy is none: it implies a curve, but no curve implies it b
 
 from __future__ import annotations
 
+import numbers
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Any
 
+from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.worth import guess_in_words
+
+
+def checked_changes(changes: object) -> int:
+    """A whole number from 1."""
+    if isinstance(changes, bool) or not isinstance(changes, numbers.Integral) or changes < 1:
+        raise InvalidGuarantee(f"changes must be a whole number from 1, got changes={changes!r}")
+    return int(changes)
 
 
 class Guarantee(ABC):
@@ -26,6 +35,36 @@ class Guarantee(ABC):
         -------
         float
             From 1/2, for a guarantee that lets nothing out, to 1, for one that promises nothing.
+
+        """
+
+    @abstractmethod
+    def group(self, changes: int) -> Guarantee:
+        """What holds between two datasets that are so many changes apart: group privacy.
+
+        (ε,δ) becomes (kε, δ·(1 + e^ε + … + e^((k−1)ε))), μ becomes kμ, ρ becomes k²ρ, and a polygon
+        is applied k times, which is all that it promises. Rounding, where there is any, is up.
+
+        Parameters
+        ----------
+        changes
+            k, a whole number from 1.
+
+        Returns
+        -------
+        Guarantee
+            One of the same kind.
+
+        Raises
+        ------
+        InvalidGuarantee
+            If ``changes`` is no such number, or nothing is promised so far apart.
+
+        Examples
+        --------
+        >>> from rainbowdp import DP, GaussianDP, ZeroConcentrated
+        >>> DP(1).group(3), GaussianDP("0.5").group(3), ZeroConcentrated("0.1").group(3)
+        (DP(epsilon=3), GaussianDP(mu=1.5), ZeroConcentrated(rho=0.9))
 
         """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 from rainbowdp.errors import InvalidGuarantee, RainbowError
 from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line
+from rainbowdp.guarantees.guarantee import checked_changes
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
-from rainbowdp.numeric.quantity import Number, ball, exact
+from rainbowdp.numeric.quantity import Number, ball, exact, plain
 
 Point: TypeAlias = tuple[Fraction, Fraction]
 
@@ -67,6 +68,29 @@ class TradeOff(PiecewiseLinear):
     def __str__(self) -> str:
         return f"trade-off curve with {len(self.knots)} knots"
 
+    def group(self, changes: int) -> TradeOff:
+        """φ applied k times: the polygon of 1 − φ(φ(…)), exactly.
+
+        Parameters
+        ----------
+        changes
+            k, a whole number from 1.
+
+        Returns
+        -------
+        TradeOff
+            What holds between datasets so many changes apart; its knots are up to k times as many.
+
+        """
+        steps = checked_changes(changes)
+        points = [(x, 1 - y) for x, y in self.knots]  # of φ
+        grown = points
+        for _ in range(steps - 1):
+            levels = {x for x, _ in grown}
+            levels |= {x for y, _ in points for x in _levels_at(grown, y)}
+            grown = [(x, _height(points, _height(grown, x))) for x in sorted(levels)]
+        return TradeOff([(x, 1 - y) for x, y in grown])
+
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """φ = 1 − f as lines, one for each edge of the polygon."""
@@ -85,6 +109,21 @@ class TradeOff(PiecewiseLinear):
             unit = math.lcm(slope.denominator, rise.denominator)
             found.append((int(slope * unit), int(rise * unit), unit, x1))
         return tuple(found)
+
+
+def _height(points: Sequence[Point], x: Fraction) -> Fraction:
+    """The polygon through ``points`` at x."""
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+        if x <= x1:
+            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+    return points[-1][1]
+
+
+def _levels_at(points: Sequence[Point], y: Fraction) -> Iterator[Fraction]:
+    """Where the polygon through ``points`` crosses the height y."""
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+        if y0 < y < y1:
+            yield x0 + (x1 - x0) * (y - y0) / (y1 - y0)
 
 
 def _chord(start: Point, end: Point) -> Line:
@@ -106,7 +145,7 @@ def _checked_curve(
         return InvalidGuarantee(f"a trade-off curve must {rule}, got {got}")
 
     def show(point: Point) -> str:
-        return f"({float(point[0]):.6g}, {float(point[1]):.6g})"
+        return plain(point)
 
     if len(points) < 2 or points[0][0] != 0 or points[-1] != (Fraction(1), Fraction(0)):
         ends = f"{show(points[0])} … {show(points[-1])}" if points else "no knots"

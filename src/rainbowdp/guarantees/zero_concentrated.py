@@ -9,7 +9,7 @@ from functools import cached_property
 
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee
-from rainbowdp.guarantees.guarantee import Guarantee
+from rainbowdp.guarantees.guarantee import Guarantee, checked_changes
 from rainbowdp.numeric.quantity import Number, exact
 
 LARGEST_RHO = 450  # what the largest μ, 30, costs
@@ -21,7 +21,8 @@ class ZeroConcentrated(Guarantee):
 
     The ρ of many answers add up, also where each question is chosen after the last answer (Bun and
     Steinke, *Concentrated differential privacy*, TCC 2016). It is not a trade-off curve: it implies
-    one, but no curve implies it back. ``rb.best`` has the exponential mechanism for it.
+    one, but no curve implies it back. ``rb.best`` has the exponential mechanism for it, and noisy
+    counts for votes.
 
     Parameters
     ----------
@@ -58,6 +59,22 @@ class ZeroConcentrated(Guarantee):
 
     def _repr_html_(self) -> str:
         return cards.card(self, self.in_words("one change"))
+
+    def group(self, changes: int) -> ZeroConcentrated:
+        """k²ρ (Bun and Steinke, Proposition 1.9).
+
+        Parameters
+        ----------
+        changes
+            k, a whole number from 1.
+
+        Returns
+        -------
+        ZeroConcentrated
+            What holds between datasets so many changes apart.
+
+        """
+        return ZeroConcentrated(self.exact_rho * checked_changes(changes) ** 2)
 
     @cached_property
     def rho(self) -> float:

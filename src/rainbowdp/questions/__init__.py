@@ -17,11 +17,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from rainbowdp.errors import InvalidQuestion
 from rainbowdp.questions.base import CountQuestion, Question
 from rainbowdp.questions.count import Count
 from rainbowdp.questions.custom import Custom
@@ -34,6 +32,7 @@ from rainbowdp.questions.quantiles import Quantiles
 from rainbowdp.questions.ranking import Ranking
 from rainbowdp.questions.refutation import Refutation, refute
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of
+from rainbowdp.questions.restoring import Restored, from_description, with_margins
 from rainbowdp.questions.share import Share
 from rainbowdp.questions.threshold import Threshold
 from rainbowdp.questions.units import Unit, unit_of
@@ -57,6 +56,7 @@ __all__ = [
     "Question",
     "Ranking",
     "Refutation",
+    "Restored",
     "Share",
     "Threshold",
     "Unit",
@@ -68,16 +68,9 @@ __all__ = [
     "limited",
     "refute",
     "unit_of",
+    "with_margins",
 ]
 
-_KINDS: dict[str, Callable[..., CountQuestion]] = {
-    "winner": Winner,
-    "ranking": Ranking,
-    "share": Share,
-    "threshold": Threshold,
-    "quantile": Quantile,
-    "quantiles": Quantiles,
-}
 _Limited = TypeVar("_Limited", bound=CountQuestion | Custom)
 
 
@@ -97,28 +90,3 @@ def limited(
     """
     rule = one_of(PersonRule, person_rule, "person_rule")
     return replace(question, rows_per_person=rows_per_person, person=person, person_rule=rule)
-
-
-def from_description(description: Mapping[str, Any]) -> CountQuestion:
-    """The question that ``describe`` described.
-
-    >>> from_description(Winner(["red", "green"], "choice").describe()).column
-    'choice'
-    """
-    parameters = dict(description)
-    kind = parameters.pop("kind", None)
-    if kind == "custom":
-        raise InvalidQuestion(
-            f"the function of the custom question {parameters.get('name')!r} is not in its "
-            "description; make the question again with rb.Custom"
-        )
-    if kind not in _KINDS:
-        raise InvalidQuestion(f"kind must be one of {', '.join(_KINDS)}, got kind={kind!r}")
-    try:
-        if parameters.get("weight") is not None:
-            parameters["weight"] = Weight(**parameters["weight"])
-        return _KINDS[kind](**parameters)
-    except TypeError:
-        raise InvalidQuestion(
-            f"a description must hold the parameters of a {kind}, got {', '.join(parameters)}"
-        ) from None

@@ -24,15 +24,14 @@ a column the caller promises the limit.
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, SupportsIndex, runtime_checkable
 
-import numpy as np
-
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import whole
 from rainbowdp.questions.by import By
 from rainbowdp.questions.functions import checked_function
 from rainbowdp.questions.groups import Group
@@ -162,6 +161,10 @@ class CountQuestion(Shown, ABC):
     def groups(self) -> tuple[Group, ...]:
         """Which records each count counts; no record belongs to two of them."""
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return [name for name, _ in self.groups]
+
     @abstractmethod
     def _distances(self, counts: Sequence[int]) -> list[int]:
         """How many records must change before each answer is true, from checked counts."""
@@ -176,12 +179,26 @@ class CountQuestion(Shown, ABC):
         ``counts`` holds a whole number for each group; a group that is left out has none. Where
         records have weights, these are the units of weight that each group has in total.
         """
-        checked = checked_counts(counts, [name for name, _ in self.groups])
-        limit = self.limit
-        distances = self._distances(list(checked.values()))
-        if limit == 1:
-            return dict(zip(self.answers, distances, strict=True))
-        return {v: -(-d // limit) for v, d in zip(self.answers, distances, strict=True)}
+        return self.margins_of(list(checked_counts(counts, self._names).values()))
+
+    def margins_of(self, counts: Sequence[int]) -> dict[str, int]:
+        """The same of a checked count for each group, in their order.
+
+        Parameters
+        ----------
+        counts
+            Whole numbers from 0.
+
+        Returns
+        -------
+        dict of str to int
+            The margin of each answer.
+
+        """
+        limit, distances = self.limit, self._distances(counts)
+        if limit > 1:
+            distances = [-(-distance // limit) for distance in distances]
+        return dict(zip(self.answers, distances, strict=True))
 
     def describe(self) -> dict[str, Any]:
         """Everything that makes the question, ready for JSON; the same for equal questions."""
@@ -275,24 +292,6 @@ def checked_person(person: str | None, rows_per_person: int, person_rule: str) -
     return {"person": column, "rows_per_person": limit, "person_rule": rule}
 
 
-def whole(value: object, what: str, least: int) -> int:
-    """A whole number from ``least`` up; NumPy's count, booleans and floats do not.
-
-    >>> whole(np.int64(7), "at_least", 1)
-    7
-    """
-    try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = least - 1
-    if number < least:
-        got = f"{what}={value!r}" if what.isidentifier() else repr(value)
-        raise InvalidQuestion(f"{what} must be a whole number of at least {least}, got {got}")
-    return number
-
-
 def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) -> dict[str, int]:
     """A whole number from 0 up for each of ``names``, in their order; missing ones are 0.
 
@@ -304,12 +303,12 @@ def checked_counts(counts: Mapping[str, SupportsIndex], names: Sequence[str]) ->
             f"counts must map each of {_listed(names)} to a whole number, "
             f"got {type(counts).__name__}"
         )
-    if not counts.keys() <= set(names):
-        raise InvalidQuestion(f"counts must be of {_listed(names)}, got another one: leave it out")
     if type(counts) is dict and list(counts) == names:
         found: dict[str, Any] = dict(counts)
-    else:
+    elif counts.keys() <= set(names):
         found = {name: counts.get(name, 0) for name in names}
+    else:
+        raise InvalidQuestion(f"counts must be of {_listed(names)}, got another one: leave it out")
     if set(map(type, found.values())) == {int} and min(found.values()) >= 0:
         return found
     return {name: _whole_count(count, name) for name, count in found.items()}

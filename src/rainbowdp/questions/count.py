@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from datetime import date
 from typing import Any, SupportsIndex
 
-from rainbowdp.questions.base import checked_counts, whole
+from rainbowdp.expecting import whole
+from rainbowdp.questions.base import checked_counts
 from rainbowdp.questions.ends import End, GivenEnd, described
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.matching import MATCHING, checked_matching

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import whole
 from rainbowdp.questions.base import (
     checked_answers,
     checked_column,
     checked_counts,
     checked_person,
     checked_where,
-    whole,
 )
 from rainbowdp.questions.ends import described, kind_of, less
 from rainbowdp.questions.functions import check_applied, checked_function

@@ -35,6 +35,7 @@ _TOO_FINE = re.compile(r"\.[0-9]{7}")
 
 _LIKE_A_DAY = re.compile(r"\s*[0-9]{1,4}[-./][0-9]{1,2}[-./]")
 _MOST_SHOWN = 40
+_LARGEST = 10**400  # beyond every float and every column
 _EXACT_IN_A_FLOAT = 1 << 53
 
 
@@ -121,9 +122,17 @@ def shown(end: End) -> str:
     return clock.isoformat(" ", finest) + ("" if end.tzinfo is None else "Z")
 
 
-def described(end: End | None) -> int | float | str | None:
-    """An end ready for JSON."""
-    return shown(end) if isinstance(end, datetime) else end
+def described(end: End | None) -> int | str | None:
+    """An end ready for JSON: a number that not every reader of JSON has exactly is text.
+
+    >>> described(7), described(0.5), described(1e300) == str(int(1e300))
+    (7, '0.5', True)
+    """
+    if end is None or (type(end) is int and abs(end) < _EXACT_IN_A_FLOAT):
+        return end
+    if isinstance(end, float) and end.is_integer():
+        return str(int(end))
+    return shown(end)
 
 
 def _kind(end: End) -> Kind:
@@ -142,6 +151,8 @@ def _number(value: object, what: str) -> int | float:
                 f"got {value[:_MOST_SHOWN]!r}"
             ) from None
         raise
+    if abs(fraction) >= _LARGEST:
+        raise InvalidQuestion(f"{what} must be a number below 10^400, got a larger one")
     if fraction.denominator == 1 and (
         abs(fraction.numerator) <= _EXACT_IN_A_FLOAT or not isinstance(value, float)
     ):

@@ -46,7 +46,7 @@ def checked_function(name: str | None, column: str | None) -> str | None:
     """The function that a question applies to its column, or ``None``."""
     if name is None:
         return None
-    if name not in FUNCTIONS:
+    if not isinstance(name, str) or name not in FUNCTIONS:
         raise InvalidQuestion(f"apply must be one of {', '.join(FUNCTIONS)}, got apply={name!r}")
     if column is None:
         raise InvalidQuestion(f"apply={name!r} needs a column to apply it to, got none")

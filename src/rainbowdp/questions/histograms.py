@@ -16,8 +16,8 @@ import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import whole
 from rainbowdp.questions import Question
-from rainbowdp.questions.base import whole
 
 MOST = 200_000  # histograms that are enumerated at once
 
@@ -95,13 +95,22 @@ def _groups(question: Any) -> int:
     return len(question.groups)
 
 
+def _most_records(groups: int) -> int:
+    """The largest number of records whose histograms are not too many; 0 if one is too many."""
+    low, high = 0, MOST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if math.comb(middle + groups, groups) <= MOST else (low, middle)
+    return low
+
+
 def _bounded(groups: int, records: int) -> Integers:
     """Rows of ``groups`` counts that sum to at most ``records``, by stars and bars."""
     size = math.comb(records + groups, groups)
     if size > MOST:
         raise InvalidQuestion(
-            f"there are {size:,} histograms of {records} records, more than the limit of {MOST:,}; "
-            "ask for fewer records"
+            f"there are {size:,} histograms of {records:,} records, more than the limit of "
+            f"{MOST:,}; the most records that work here are {_most_records(groups):,}"
         )
     bars = np.array(
         list(itertools.combinations(range(records + groups), groups)), dtype=np.int64

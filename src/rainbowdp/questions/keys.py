@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import checked_column, checked_counts, checked_where, whole
+from rainbowdp.expecting import whole
+from rainbowdp.questions.base import checked_column, checked_counts, checked_where
 from rainbowdp.questions.functions import ROUNDED, checked_function
 from rainbowdp.questions.groups import Group, OtherValue
 from rainbowdp.questions.relations import Neighbors, PersonRule, one_of

@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any, SupportsIndex
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import whole
 from rainbowdp.numeric.quantity import Number, exact
-from rainbowdp.questions.base import checked_counts, whole
+from rainbowdp.questions.base import checked_counts
 from rainbowdp.questions.ends import End, GivenEnd, described
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.matching import MATCHING, checked_matching

@@ -10,7 +10,10 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, SupportsIndex, TypeAlias
 
+import numpy as np
+
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import expect
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import CountQuestion, checked_counts
 from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less
@@ -21,6 +24,8 @@ from rainbowdp.questions.weights import Weight
 
 Bin: TypeAlias = tuple[End | None, End | None]
 _INFINITE = ("inf", "infinity")
+_MANY = 24  # bins that are quicker to look at all at once
+_LARGEST = 1 << 62  # what 64 bits hold
 
 
 @dataclass(frozen=True, init=False)
@@ -165,6 +170,9 @@ def margins_of_a_quantile(q: Fraction, counts: Sequence[int], neighbors: Neighbo
     if total == 0:
         return [min(j, 1) for j in range(len(counts))]
     p, d = q.numerator, q.denominator
+    together = len(counts) >= _MANY and d * (total + 1) < _LARGEST
+    if together and neighbors == Neighbors.ADDED_OR_REMOVED:
+        return _added_or_removed_together(p, d, counts)
     rank = -(-p * total // d)
     ends = list(accumulate(counts))
     if neighbors == Neighbors.SUBSTITUTED:  # as many as the rank is away from the bin
@@ -208,6 +216,25 @@ def _from_above(p: int, d: int, left: int, own: int, right: int) -> int:
     return first + max(0, gap // max(p, d - p) + 1)
 
 
+def _added_or_removed_together(p: int, d: int, counts: Sequence[int]) -> list[int]:
+    """Both for many bins at once.
+
+    With N records and T up to the end of a bin, q·R − (1−q)(L+M) = qN − T, and from above
+    (1−q)L − q(M+R) = L − qN.
+    """
+    own = np.array(counts, dtype=np.int64)
+    ends = own.cumsum()
+    total, most, first = int(ends[-1]), max(p, d - p), own == 0
+    true = int(ends.searchsorted(-(-p * total // d)))
+    below = p * total - d * ends[:true] - (d - p) * first[:true]
+    above = d * ends[true:-1] - p * total - p * first[true + 1 :]
+    away = np.concatenate([-(-below // most), [0], above // most + 1])
+    distances: list[int] = (np.maximum(away, 0) + first).tolist()
+    distances[true] = 0
+    distances[0] = min(distances[0], total)  # an empty table answers with the first bin
+    return distances
+
+
 def ranges_of(bins: Sequence[Bin]) -> list[Between]:
     """What each bin holds: the last one its high end too."""
     last = len(bins) - 1
@@ -238,7 +265,7 @@ def checked_bins(bins: Iterable[Any], closed_ends: bool) -> tuple[Bin, ...]:
             raise InvalidQuestion(f"a bin must have low < high, got {Between(low, high)}")
     for one, other in pairwise(found):
         _check_touching(one, other)
-    if not closed_ends:
+    if not expect(closed_ends, bool, "closed_ends", InvalidQuestion):
         found[0] = None, found[0][1]
         found[-1] = found[-1][0], None
     return tuple(found)

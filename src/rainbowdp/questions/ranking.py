@@ -13,7 +13,8 @@ import numpy as np
 
 from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import CountQuestion, whole
+from rainbowdp.expecting import whole
+from rainbowdp.questions.base import CountQuestion
 from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.groups import Group
 from rainbowdp.questions.orders import as_counts, as_sets, in_order

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import Question, whole
+from rainbowdp.expecting import expect, whole
+from rainbowdp.questions.base import Question
 
 Pair: TypeAlias = tuple[Any, Any]
 
@@ -88,8 +89,9 @@ def refute(
     the margins of neighbors must differ by at most 1, but they differ by 2 at 'green'
 
     """
+    expect(question, Question, "refute", InvalidQuestion)
     make = tables if tables is not None else _histograms(question)
-    draw = random.Random(seed)  # noqa: S311  random tables, no secrets
+    draw = random.Random(None if seed is None else whole(seed, "seed", 0))  # noqa: S311  random tables, no secrets
     for _ in range(whole(tries, "tries", 1)):
         dataset, neighbor = make(draw)
         found = [_margins(question, dataset), _margins(question, neighbor)]

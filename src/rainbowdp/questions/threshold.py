@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import whole
 from rainbowdp.numeric.quantity import Number, exact
-from rainbowdp.questions.base import CountQuestion, whole
+from rainbowdp.questions.base import CountQuestion
 from rainbowdp.questions.ends import End, GivenEnd, described
 from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.groups import Group
@@ -114,11 +115,15 @@ class Threshold(CountQuestion):
         return {
             "kind": "threshold",
             "answers": list(self.answers),
-            "at_least": self.at_least if self.weight is None else str(self.at_least),
+            "at_least": self._described_least(),
             "equals": self.equals,
             "minimum": described(self.minimum),
             "maximum": described(self.maximum),
         }
+
+    def _described_least(self) -> int | str:
+        exactly = self.weight is None and self.at_least < 1 << 53
+        return int(self.at_least) if exactly else str(self.at_least)
 
     def _distances(self, counts: Sequence[int]) -> list[int]:
         (found,) = counts

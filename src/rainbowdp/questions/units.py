@@ -37,7 +37,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.questions.base import checked_column, whole
+from rainbowdp.expecting import whole
+from rainbowdp.questions.base import checked_column
 from rainbowdp.questions.posed import Posed
 
 

@@ -5,15 +5,24 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rainbowdp.aliases import Integers
+from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import expect
 from rainbowdp.questions.base import CountQuestion, checked_answers
 from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.groups import Equals, Group, NoValue, OtherValue
 from rainbowdp.questions.relations import Neighbors, PersonRule, Ties, one_of
 from rainbowdp.questions.weights import Weight
+
+_MANY = (24, 512)  # answers that are quicker to compare all at once
+_LARGEST = 1 << 48  # count below which their sums and products are 64 bits
 
 
 @dataclass(frozen=True, init=False)
@@ -115,6 +124,9 @@ def with_rest(answers: Iterable[str], other: str | None, missing: str | None) ->
     >>> with_rest(["red"], "else", None)
     ('red', 'else')
     """
+    for name in (other, missing):
+        if name is not None:
+            expect(name, str, "the name of an answer", InvalidQuestion)
     listed = checked_answers(answers, least=1 if other or missing else 2)
     rest = tuple(name for name in (other, missing) if name is not None)
     if rest and listed[-len(rest) :] == rest:
@@ -140,9 +152,13 @@ def margins_of_a_vote(counts: Sequence[int], neighbors: Neighbors) -> list[int]:
     >>> margins_of_a_vote([10, 7, 0], Neighbors.SUBSTITUTED)
     [0, 2, 7]
     """
-    rule = _substituted if neighbors == Neighbors.SUBSTITUTED else _added_or_removed
-    distances = rule(counts)
-    distances[counts.index(max(counts))] = 0
+    most = max(counts)
+    together = _MANY[0] <= len(counts) <= _MANY[1] and most < _LARGEST
+    if neighbors == Neighbors.SUBSTITUTED:
+        distances = (_substituted_together if together else _substituted)(counts)
+    else:
+        distances = (_added_or_removed_together if together else _added_or_removed)(counts)
+    distances[counts.index(most)] = 0
     return distances
 
 
@@ -179,6 +195,28 @@ def _reached(own: int, heights: Sequence[int], above: Sequence[int]) -> tuple[in
     return x, slope * x - above[place] - own
 
 
+def _substituted_together(counts: Sequence[int]) -> list[int]:
+    """The same of many answers at once."""
+    own = np.array(counts, dtype=np.int64)
+    size, ordered = len(own), np.sort(own)
+    above = ordered[::-1].cumsum()[::-1]
+    slopes = np.arange(size + 1, 1, -1)
+    place = (slopes * ordered - above).searchsorted(own)
+    slope, over = slopes[place], above[place] + own
+    x = -(-over // slope)
+    earlier = np.add.reduce((own[:, None] >= x) & _before(size), axis=0, dtype=np.int16)
+    found = x - own + (earlier > slope * x - over)
+    found[own == ordered[-1]] = 1
+    distances: list[int] = found.tolist()
+    return distances
+
+
+@lru_cache(maxsize=8)
+def _before(size: int) -> NDArray[np.bool_]:
+    """Row by row which answers are listed after this one."""
+    return np.ascontiguousarray(np.tri(size, k=-1, dtype=np.bool_).T)
+
+
 def _added_or_removed(counts: Sequence[int]) -> list[int]:
     """The margin of every answer but the winner, at the final count where it is least."""
     before = _highest_two(counts)
@@ -190,6 +228,33 @@ def _added_or_removed(counts: Sequence[int]) -> list[int]:
         final = max(own, min(v, 1), second)
         distances.append(final - own + max(0, highest - final))
     return distances
+
+
+def _added_or_removed_together(counts: Sequence[int]) -> list[int]:
+    """The same of many answers at once.
+
+    To win from behind takes one record at least; where it is less, ``highest`` asks for that.
+    """
+    own = np.array(counts, dtype=np.int64)
+    second_before, before = _highest_two_together(own)
+    second_after, after = (found[::-1] for found in _highest_two_together(own[::-1]))
+    highest = np.maximum(before + 1, after)
+    second = np.maximum(np.minimum(before + 1, after), np.maximum(second_before + 1, second_after))
+    final = np.maximum(own, second)
+    distances: list[int] = (final - own + np.maximum(highest - final, 0)).tolist()
+    return distances
+
+
+def _highest_two_together(own: Integers) -> tuple[Integers, Integers]:
+    """The second highest and the highest count before each position; −1 if there is none.
+
+    What is second after a count is what was, or the lesser of that count and the highest before it.
+    """
+    highest = np.full(len(own), -1)
+    np.maximum.accumulate(own[:-1], out=highest[1:])
+    second = np.full(len(own), -1)
+    np.maximum.accumulate(np.minimum(own, highest)[:-1], out=second[1:])
+    return second, highest
 
 
 def _highest_two(counts: Sequence[int]) -> list[tuple[int, int]]:

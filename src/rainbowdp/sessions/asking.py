@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.numeric.quantity import Number
-from rainbowdp.questions import (
-    Count,
-    Grouped,
-    Keys,
-    ProportionTest,
-    Quantile,
-    Quantiles,
-    Ranking,
-    Share,
-    Threshold,
-    Winner,
-)
+from rainbowdp.questions import Grouped, Keys
 from rainbowdp.questions.by import By
+from rainbowdp.sessions.face import Asking
 from rainbowdp.sessions.targets import Asked
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(Asking[Asked]):
     """Makes questions that all protect the same unit: ``session.questions.winner([...], "vote")``.
 
     Attributes
@@ -52,13 +40,8 @@ class Questions:
     groups: By | None = None
     public: bool = False
 
-    def _made(self, kind: Any, *given: Any, **options: Any) -> Any:
-        unit = {
-            "neighbors": self.neighbors,
-            "person": self.person,
-            "rows_per_person": self.rows_per_person,
-            "person_rule": self.person_rule,
-        }
+    def _made(self, kind: Any, *given: Any, **options: Any) -> Asked:
+        unit = self._unit_of_keys() if kind is Keys else self._unit()
         for name in ("neighbors", "person"):
             if name in options and options[name] != unit[name]:
                 raise InvalidQuestion(
@@ -66,7 +49,7 @@ class Questions:
                     "leave it out, or open another session"
                 )
         try:
-            question = kind(*given, **{**unit, **options})
+            question: Asked = kind(*given, **{**unit, **options})
         except TypeError as error:
             wrong = str(error).rpartition("__init__() ")[2]
             raise InvalidQuestion(f"{kind.__name__}: {wrong}") from None
@@ -75,164 +58,19 @@ class Questions:
         by = self.groups
         return Grouped(question, by.column, by.names, public=self.public, apply=by.apply)
 
-    def winner(self, answers: Iterable[str], column: str, **options: Any) -> Winner | Grouped:
-        """Which of the listed answers has the most rows.
+    def _unit(self) -> dict[str, Any]:
+        return {
+            "neighbors": self.neighbors,
+            "person": self.person,
+            "rows_per_person": self.rows_per_person,
+            "person_rule": self.person_rule,
+        }
 
-        Parameters
-        ----------
-        answers, column, **options
-            As for ``rb.Winner``.
-
-        Returns
-        -------
-        Winner
-            The question.
-
-        """
-        made: Winner | Grouped = self._made(Winner, answers, column, **options)
-        return made
-
-    mode = winner
-
-    def ranking(self, among: Iterable[str], column: str, **options: Any) -> Ranking | Grouped:
-        """Which of the listed values have the most rows.
-
-        Parameters
-        ----------
-        among, column, **options
-            As for ``rb.Ranking``.
-
-        Returns
-        -------
-        Ranking
-            The question.
-
-        """
-        made: Ranking | Grouped = self._made(Ranking, among, column, **options)
-        return made
-
-    def share(self, at_least: Number, column: str, **options: Any) -> Share | Grouped:
-        """Whether at least such a share of the rows match.
-
-        Parameters
-        ----------
-        at_least, column, **options
-            As for ``rb.Share``.
-
-        Returns
-        -------
-        Share
-            The question.
-
-        """
-        made: Share | Grouped = self._made(Share, at_least, column, **options)
-        return made
-
-    def threshold(self, at_least: Number, column: str, **options: Any) -> Threshold | Grouped:
-        """Whether there are at least so many matching rows.
-
-        Parameters
-        ----------
-        at_least, column, **options
-            As for ``rb.Threshold``.
-
-        Returns
-        -------
-        Threshold
-            The question.
-
-        """
-        made: Threshold | Grouped = self._made(Threshold, at_least, column, **options)
-        return made
-
-    def quantile(self, q: Number, bins: Iterable[Any], column: str, **options: Any) -> Asked:
-        """Which bin holds a quantile.
-
-        Parameters
-        ----------
-        q, bins, column, **options
-            As for ``rb.Quantile``.
-
-        Returns
-        -------
-        Quantile
-            The question.
-
-        """
-        made: Quantile | Grouped = self._made(Quantile, q, bins, column, **options)
-        return made
-
-    def quantiles(
-        self, qs: Iterable[Number], bins: Iterable[Any], column: str, **options: Any
-    ) -> Asked:
-        """Which bins hold several quantiles.
-
-        Parameters
-        ----------
-        qs, bins, column, **options
-            As for ``rb.Quantiles``.
-
-        Returns
-        -------
-        Quantiles
-            The question.
-
-        """
-        made: Quantiles | Grouped = self._made(Quantiles, qs, bins, column, **options)
-        return made
-
-    def count(self, column: str, **options: Any) -> Count | Grouped:
-        """How many rows match, with noise.
-
-        Parameters
-        ----------
-        column, **options
-            As for ``rb.Count``.
-
-        Returns
-        -------
-        Count
-            The question.
-
-        """
-        made: Count | Grouped = self._made(Count, column, **options)
-        return made
-
-    def proportion_test(self, above: Number, column: str, **options: Any) -> ProportionTest:
-        """Whether rows match more often than a share, beyond chance.
-
-        Parameters
-        ----------
-        above, column, **options
-            As for ``rb.ProportionTest``.
-
-        Returns
-        -------
-        ProportionTest
-            The question.
-
-        """
-        made: ProportionTest = self._made(ProportionTest, above, column, **options)
-        return made
-
-    def keys(self, column: str, **options: Any) -> Keys:
-        """Which values there are, when the list itself is private.
-
-        Parameters
-        ----------
-        column, **options
-            As for ``rb.Keys``.
-
-        Returns
-        -------
-        Keys
-            The question.
-
-        """
+    def _unit_of_keys(self) -> dict[str, Any]:
         if self.groups is not None:
             raise InvalidQuestion("keys cannot be asked for in groups")
         if self.person is None and self.rows_per_person > 1:
             raise InvalidQuestion(
                 "keys need a person column where people have several rows: each key counts people"
             )
-        return Keys(column, **{"neighbors": self.neighbors, "person": self.person, **options})
+        return {"neighbors": self.neighbors, "person": self.person}

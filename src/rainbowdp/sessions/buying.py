@@ -13,7 +13,7 @@ import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.answering.askable import Askable
-from rainbowdp.answering.best import best
+from rainbowdp.answering.best import best, by_kind
 from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.coverage import percent
 from rainbowdp.answering.grouped import GroupedMechanism
@@ -21,6 +21,7 @@ from rainbowdp.answering.measure import measure, measure_of_rows
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.naming import KeysMechanism
 from rainbowdp.answering.testing import ProportionMechanism
+from rainbowdp.display.numbers import uncertain
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -73,10 +74,15 @@ class Bought:
         }
 
 
-def mechanism_for(target: Target, guarantee: Guarantee) -> Askable:
-    """What ``best`` takes for the question of a target: one kind for all that are alike."""
+def mechanism_for(target: Target, guarantee: Guarantee, kind: str | None = None) -> Askable:
+    """What ``best`` takes for the question of a target: one kind for all that are alike.
+
+    Or the ``kind`` that a way to pay is for.
+    """
     if not isinstance(target.question, Question):
         return best(target.question, guarantee)
+    if kind is not None:
+        return by_kind(target.question, guarantee, kind)
     found = _families.get(key := (target.alike(), guarantee))
     if found is None:
         found = best(target.question, guarantee, records=target.people).family
@@ -87,11 +93,11 @@ def mechanism_for(target: Target, guarantee: Guarantee) -> Askable:
 _families: dict[tuple[Hashable, Guarantee], Family] = {}
 
 
-def quick_loss(target: Target, guarantee: Guarantee) -> float:
+def quick_loss(target: Target, guarantee: Guarantee, kind: str | None = None) -> float:
     """The loss with kinds that are built at once: about what ``best`` has, or a little more."""
     question = target.question
-    if not isinstance(question, Question):
-        return loss(target, mechanism_for(target, guarantee))
+    if kind is not None or not isinstance(question, Question):
+        return loss(target, mechanism_for(target, guarantee, kind))
     found = [
         loss(target, QuestionMechanism(question, guarantee, family))
         for family in FAMILIES
@@ -102,11 +108,11 @@ def quick_loss(target: Target, guarantee: Guarantee) -> float:
     return min(found, default=1.0)
 
 
-def quick_mechanism(target: Target, guarantee: Guarantee) -> Askable:
+def quick_mechanism(target: Target, guarantee: Guarantee, kind: str | None = None) -> Askable:
     """What ``best`` takes, or where that may be a table the best kind that is built at once."""
     question = target.question
     if is_quick(target, guarantee) or not isinstance(question, Question):
-        return mechanism_for(target, guarantee)
+        return mechanism_for(target, guarantee, kind)
     kinds = [
         QuestionMechanism(question, guarantee, family)
         for family in FAMILIES
@@ -263,18 +269,13 @@ def in_words(target: Target, mechanism: Askable, found: Bought, instead: int | N
     if isinstance(inner, ProportionMechanism):
         if found.chance is None:
             return "a test, the most powerful one"
-        return f"a power of {_shown(found.chance)} at a share of {percent(_matching(target))}"
+        return f"a power of {uncertain(found.chance)} at a share of {percent(_matching(target))}"
     said = []
     if found.chance is not None:
         where = f"at a margin of {target.margin:,}" if target.margin else "at the expected shares"
-        said.append(f"{_shown(found.chance)} sure {where}")
+        said.append(f"{uncertain(found.chance)} sure {where}")
     if found.people is not None:
         said.append(f"{sure} sure from {found.people:,} people with the expected shares")
     if found.sure_from is not None:
         said.append(f"{sure} sure from a margin of {found.sure_from:,}{other}")
     return ", ".join(said) or f"never {sure} sure"
-
-
-def _shown(chance: float) -> str:
-    """A chance in percent, rounded down: never more than it is."""
-    return f"{math.floor(1000 * chance) / 10:.1f} %"

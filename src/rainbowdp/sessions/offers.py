@@ -80,19 +80,21 @@ def offered(
     """What amounts buy, measured by kinds that are built at once."""
     shared = way.shared(targets, delta)
     pairs = [
-        _chosen(target, tuple(way.promises(amount, target, shared)))
+        _chosen(target, tuple(way.promises(amount, target, shared)), way.kind)
         for target, amount in zip(targets, amounts, strict=True)
     ]
     return Offer(way, tuple(p for p, _ in pairs), tuple(found for _, found in pairs))
 
 
-def _chosen(target: Target, promises: tuple[Guarantee, ...]) -> tuple[Guarantee, float]:
+def _chosen(
+    target: Target, promises: tuple[Guarantee, ...], kind: str | None
+) -> tuple[Guarantee, float]:
     """The promise with the least loss, of those at one price that a question can be asked under."""
     found: list[tuple[Guarantee, float]] = []
     refused: InvalidGuarantee | None = None
     for promise in promises:
         try:
-            found.append((promise, _quick(_Wish(target), promise)))
+            found.append((promise, _quick(_Wish(target), promise, kind)))
         except InvalidGuarantee as error:
             refused = refused or error
     if not found:
@@ -115,23 +117,23 @@ class _Wish:
 
 
 @lru_cache(maxsize=512)
-def _quick(wish: _Wish, promise: Guarantee) -> float:
-    return quick_loss(wish.target, promise)
+def _quick(wish: _Wish, promise: Guarantee, kind: str | None) -> float:
+    return quick_loss(wish.target, promise, kind)
 
 
 @lru_cache(maxsize=512)
-def _measured(wish: _Wish, promise: Guarantee) -> float:
-    return loss(wish.target, mechanism_for(wish.target, promise))
+def _measured(wish: _Wish, promise: Guarantee, kind: str | None) -> float:
+    return loss(wish.target, mechanism_for(wish.target, promise, kind))
 
 
-def buys(target: Target, promise: Guarantee) -> Bought:
-    """What a question gets from the mechanism that ``best`` takes."""
-    return _bought(_Wish(target), promise)
+def buys(target: Target, promise: Guarantee, kind: str | None) -> Bought:
+    """What a question gets from the mechanism that ``best`` takes, or one of this kind."""
+    return _bought(_Wish(target), promise, kind)
 
 
 @lru_cache(maxsize=512)
-def _bought(wish: _Wish, promise: Guarantee) -> Bought:
-    return bought(wish.target, mechanism_for(wish.target, promise))
+def _bought(wish: _Wish, promise: Guarantee, kind: str | None) -> Bought:
+    return bought(wish.target, mechanism_for(wish.target, promise, kind))
 
 
 def ranked(offers: Sequence[Offer], targets: Sequence[Target]) -> tuple[Offer, ...]:
@@ -177,7 +179,7 @@ def _saved(offer: Offer, targets: Sequence[Target]) -> float:
 def _settled(offer: Offer, targets: Sequence[Target]) -> Offer:
     """The offer, measured by the mechanisms that ``best`` takes."""
     losses = tuple(
-        _measured(_Wish(target), promise)
+        _measured(_Wish(target), promise, offer.way.kind)
         for target, promise in zip(targets, offer.promises, strict=True)
     )
     return replace(offer, losses=losses, estimated=False)
@@ -199,7 +201,8 @@ def _need(way: Way, wish: _Wish, shared: Fraction) -> Fraction:
     def enough(amount: Fraction, *, stand_in: bool = True) -> bool:
         for promise in way.promises(amount, target, shared):
             try:
-                made = _quickly(target, promise) if stand_in else mechanism_for(target, promise)
+                make = _quickly if stand_in else mechanism_for
+                made = make(target, promise, way.kind)
                 if reached(target, made):
                     return True
             except InvalidGuarantee:
@@ -230,11 +233,11 @@ def _where(target: Target) -> str:
     return f"at a margin of {target.margin}" if target.margin else "at the expected shares"
 
 
-def _quickly(target: Target, promise: Guarantee) -> Askable:
+def _quickly(target: Target, promise: Guarantee, kind: str | None) -> Askable:
     """What is to be asked, or permute-and-flip where that may be a table."""
     question, flip = target.question, family("permute-and-flip")
     if is_quick(target, promise) or not isinstance(question, Question):
-        return mechanism_for(target, promise)
+        return mechanism_for(target, promise, kind)
     if flip.unfit(question, promise) is not None:
         return quick_mechanism(target, promise)
     return QuestionMechanism(question, promise, flip)
@@ -244,7 +247,7 @@ def ways_in_order(currency: str | None) -> tuple[Way, ...]:
     """All ways, or the one that is asked for."""
     if currency is None:
         return WAYS
-    found = tuple(way for way in WAYS if way.name == currency)
+    found = tuple(way for way in WAYS if isinstance(currency, str) and way.name == currency)
     if not found:
         raise InvalidGuarantee(
             f"currency must be one of {', '.join(way.name for way in WAYS)}, got {currency!r}"

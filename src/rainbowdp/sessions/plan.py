@@ -276,7 +276,7 @@ class Plan(Askable):
     def bought(self) -> dict[str, Bought]:
         """What each question gets, by its name."""
         return {
-            name: buys(target, mechanism.guarantee)
+            name: buys(target, mechanism.guarantee, self.way.kind)
             for name, target, mechanism in zip(
                 self.names, self.targets, self.mechanisms, strict=True
             )
@@ -442,7 +442,7 @@ class Plan(Askable):
         target, rows = self.targets[0], []
         for offer in self.offers[1:]:
             promise = offer.promises[0]
-            mechanism = quick_mechanism(target, promise)
+            mechanism = quick_mechanism(target, promise, offer.way.kind)
             words = in_words(target, mechanism, bought(target, mechanism))
             rows.append((offer.way.name, str(promise), words))
         return rows

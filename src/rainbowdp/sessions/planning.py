@@ -88,7 +88,7 @@ def plan(
     '99 % sure from a margin of 20'
 
     """
-    targets = _targets(questions)
+    targets = named_targets(questions)
     if total is not None and not isinstance(total, DP | GaussianDP | ZeroConcentrated):
         raise InvalidGuarantee(
             f"a total must be a DP, GaussianDP or ZeroConcentrated, got {type(total).__name__}"
@@ -108,7 +108,7 @@ def plan(
     return _made(targets, found, _charged(found[0], total))
 
 
-def _targets(questions: Wanted) -> tuple[Target, ...]:
+def named_targets(questions: Wanted) -> tuple[Target, ...]:
     """The targets, each with a name."""
     if isinstance(questions, Mapping):
         given = [_named(name, asked) for name, asked in questions.items()]
@@ -175,7 +175,7 @@ def _charged(offer: Offer, total: Guarantee) -> Guarantee:
 def _made(targets: Sequence[Target], offers: Sequence[Offer], total: Guarantee) -> Plan:
     chosen = offers[0]
     mechanisms = tuple(
-        mechanism_for(target, promise)
+        mechanism_for(target, promise, chosen.way.kind)
         for target, promise in zip(targets, chosen.promises, strict=True)
     )
     return Plan(tuple(targets), mechanisms, total, chosen.way, tuple(offers))

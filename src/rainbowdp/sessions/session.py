@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 from rainbowdp.aliases import Dataset
 from rainbowdp.answering.ask import ask
@@ -15,15 +13,12 @@ from rainbowdp.answering.askable import Askable
 from rainbowdp.answering.best import best
 from rainbowdp.answering.release import Release
 from rainbowdp.display import cards
-from rainbowdp.errors import InvalidGuarantee, LedgerError
-from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.gaussian import GaussianDP
+from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 from rainbowdp.numeric.quantity import Number
 from rainbowdp.questions import Question
-from rainbowdp.questions.by import By
 from rainbowdp.questions.units import Unit, unit_of
+from rainbowdp.sessions.asker import Asker, Progress, asked_how, guarantee_of
 from rainbowdp.sessions.asking import Questions
 from rainbowdp.sessions.paying import left_of
 from rainbowdp.sessions.plan import Plan, PlanRelease
@@ -33,10 +28,6 @@ from rainbowdp.sessions.targets import Asked
 
 if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one load
     from rainbowdp.ledger import Balance, Cost, Ledger
-
-Progress: TypeAlias = Callable[[float], None]
-_PROMISES = ("guarantee", "epsilon", "delta", "mu", "rho")
-_HOW = ("name", "records", "progress")
 
 
 @dataclass(frozen=True)
@@ -91,7 +82,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, init=False)
-class Session:
+class Session(Asker):
     """A table and the ledger that pays for its answers: data, unit and relation once.
 
     ``session.winner([...], "vote", epsilon="0.1")`` asks at once; ``session.questions.winner(...)``
@@ -180,33 +171,11 @@ class Session:
         ):
             object.__setattr__(self, name, value)
 
-    def by(
-        self, column: str, groups: Iterable[str], *, public: bool = False, apply: str | None = None
-    ) -> Session:
-        """The same session, in which every question is asked in each group, at one price for all.
-
-        Parameters
-        ----------
-        column
-            The column that says which group a record belongs to.
-        groups
-            Its values to ask about.
-        public
-            Whether everybody knows which group each record is in, and that cannot change.
-        apply
-            A function of the column's values that says the group.
-
-        Returns
-        -------
-        Session
-            ``session.by("district", ["north", "south"]).winner(...)`` has an answer for each.
-
-        """
-        made = replace(self.questions, groups=By(column, groups, apply), public=public)
-        session = object.__new__(Session)
+    def _with(self, questions: Questions) -> Self:
+        session = object.__new__(type(self))
         for name in ("table", "ledger", "source", "guarantee"):
             object.__setattr__(session, name, getattr(self, name))
-        object.__setattr__(session, "questions", made)
+        object.__setattr__(session, "questions", questions)
         return session
 
     def ask(self, question: Asked | Askable, **options: Any) -> Release:
@@ -233,11 +202,7 @@ class Session:
             If there is no guarantee.
 
         """
-        promise, how, rest = _split(options)
-        if rest:
-            raise InvalidGuarantee(
-                f"ask takes {', '.join((*_PROMISES, *_HOW))}, got {', '.join(rest)}: leave it out"
-            )
+        promise, how = asked_how(options)
         records = how.pop("records", None)
         mechanism = (
             question
@@ -249,179 +214,10 @@ class Session:
     def _mechanism(
         self, question: Asked, promise: dict[str, Any], records: int | None = None
     ) -> Askable:
-        guarantee = _guarantee(promise, self.guarantee)
+        guarantee = guarantee_of(promise, self.guarantee)
         size = {} if records is None or not isinstance(question, Question) else {"records": records}
         made: Askable = best(question, guarantee, **size)
         return made
-
-    def _asked(self, make: Callable[..., Asked], *given: Any, **options: Any) -> Release:
-        promise, how, rest = _split(options)
-        return self.ask(make(*given, **rest), **promise, **how)
-
-    def winner(self, answers: Iterable[str], column: str, **options: Any) -> Release:
-        """Which of the listed answers has the most rows.
-
-        Parameters
-        ----------
-        answers, column, **options
-            As for ``rb.Winner``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.winner, answers, column, **options)
-
-    def mode(self, answers: Iterable[str], column: str, **options: Any) -> Release:
-        """Which listed value is the most frequent: the same as ``winner``.
-
-        Parameters
-        ----------
-        answers, column, **options
-            As for ``rb.Winner``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.mode, answers, column, **options)
-
-    def ranking(self, among: Iterable[str], column: str, **options: Any) -> Release:
-        """Which of the listed values have the most rows.
-
-        Parameters
-        ----------
-        among, column, **options
-            As for ``rb.Ranking``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.ranking, among, column, **options)
-
-    def share(self, at_least: Number, column: str, **options: Any) -> Release:
-        """Whether at least such a share of the rows match.
-
-        Parameters
-        ----------
-        at_least, column, **options
-            As for ``rb.Share``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.share, at_least, column, **options)
-
-    def threshold(self, at_least: Number, column: str, **options: Any) -> Release:
-        """Whether there are at least so many matching rows.
-
-        Parameters
-        ----------
-        at_least, column, **options
-            As for ``rb.Threshold``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.threshold, at_least, column, **options)
-
-    def quantile(self, q: Number, bins: Iterable[Any], column: str, **options: Any) -> Release:
-        """Which bin holds a quantile.
-
-        Parameters
-        ----------
-        q, bins, column, **options
-            As for ``rb.Quantile``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.quantile, q, bins, column, **options)
-
-    def quantiles(
-        self, qs: Iterable[Number], bins: Iterable[Any], column: str, **options: Any
-    ) -> Release:
-        """Which bins hold several quantiles.
-
-        Parameters
-        ----------
-        qs, bins, column, **options
-            As for ``rb.Quantiles``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.quantiles, qs, bins, column, **options)
-
-    def count(self, column: str, **options: Any) -> Release:
-        """How many rows match, with noise.
-
-        Parameters
-        ----------
-        column, **options
-            As for ``rb.Count``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.count, column, **options)
-
-    def proportion_test(
-        self, above: Number, column: str, *, records: int, **options: Any
-    ) -> Release:
-        """Whether rows match more often than a share, beyond chance.
-
-        Parameters
-        ----------
-        above, column, records, **options
-            As for ``rb.ProportionTest``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        make = partial(self.questions.proportion_test, records=records)
-        return self._asked(make, above, column, **options)
-
-    def keys(self, column: str, **options: Any) -> Release:
-        """Which values there are, when the list itself is private.
-
-        Parameters
-        ----------
-        column, **options
-            As for ``rb.Keys``, and a guarantee and a name as for ``ask``.
-
-        Returns
-        -------
-        Release
-            The answer and its entry.
-
-        """
-        return self._asked(self.questions.keys, column, **options)
 
     def price(self, question: Asked, **promise: Any) -> Cost:
         """What an answer would cost the ledger; nothing is read or spent.
@@ -454,7 +250,7 @@ class Session:
                 f"This question protects {unit} {relation}, but {self.ledger.where} is for "
                 f"{self.ledger.unit} {self.ledger.neighbors}. Make it by session.questions."
             )
-        chosen = _guarantee(promise, self.guarantee)
+        chosen = guarantee_of(promise, self.guarantee)
         return price(chosen, self.ledger.kind, self.ledger.where)
 
     def explain(self, question: Asked, **promise: Any) -> Explanation:
@@ -568,33 +364,3 @@ def _opened(ledger: Ledger | str | PathLike[str] | None) -> Ledger | None:
     from rainbowdp.ledger import Ledger as Book
 
     return Book.open(ledger if isinstance(ledger, str) else Path(ledger))
-
-
-def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """What is promised, how it is asked, and what the question is made of."""
-    promise = {name: options[name] for name in _PROMISES if name in options}
-    how = {name: options[name] for name in _HOW if options.get(name) is not None}
-    rest = {name: value for name, value in options.items() if name not in (*_PROMISES, *_HOW)}
-    return promise, how, rest
-
-
-def _guarantee(promise: dict[str, Any], default: Guarantee | None) -> Guarantee:
-    """The one guarantee that is given, or the session's."""
-    given = {name: value for name, value in promise.items() if value is not None}
-    delta = given.pop("delta", 0)
-    if len(given) > 1:
-        raise InvalidGuarantee(f"a guarantee is either {' or '.join(given)}: leave out all but one")
-    if delta and "epsilon" not in given:
-        raise InvalidGuarantee("delta belongs to epsilon: give both, or leave it out")
-    if "epsilon" in given:
-        return DP(given["epsilon"], delta)
-    if "mu" in given:
-        return GaussianDP(given["mu"])
-    if "rho" in given:
-        return ZeroConcentrated(given["rho"])
-    chosen: Guarantee | None = given.get("guarantee", default)
-    if chosen is None:
-        raise InvalidGuarantee(
-            "an answer needs a guarantee: give epsilon=, mu= or rho=, or guarantee= to the session"
-        )
-    return chosen

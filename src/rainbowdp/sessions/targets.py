@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import whole
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions import Count, Custom, Grouped, Keys, ProportionTest, Question
-from rainbowdp.questions.base import whole
 
 Asked: TypeAlias = Question | Count | ProportionTest | Keys | Grouped
 

@@ -49,6 +49,11 @@ class Way:
     added: Added
     in_words: str
 
+    @property
+    def kind(self) -> str | None:
+        """The kind of mechanism that it is for; none where ``best`` may take any."""
+        return "exponential" if self.added == Added.RANGES else None
+
     def unfit(self, targets: Sequence[Target], total: Guarantee | None) -> str | None:
         """Why a plan cannot be paid for like this, in a few words; none where it can."""
         if total is not None and not isinstance(total, _TOTALS[self.added]):

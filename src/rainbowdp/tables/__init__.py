@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import expect
 from rainbowdp.questions import Grouped, Keys, Question
 from rainbowdp.questions.base import Counted, checked_counts
 from rainbowdp.tables.databases import SQLTable, in_database
@@ -71,6 +72,7 @@ __all__ = [
     "count_names",
     "look",
     "must_exist",
+    "must_have",
     "read_once",
 ]
 
@@ -95,6 +97,8 @@ def count(
     """
     names = _names(question)
     if _is_plain(table):
+        if list(table) == names and min(table.values()) >= 0:
+            return dict(table)
         return checked_counts(table, names)
     if isinstance(table, Mapping):
         return shielded(lambda: checked_counts(table, names), table, question.column)
@@ -211,6 +215,23 @@ def _cells(
     return _done(table, question, work, in_frame, progress)
 
 
+def must_have(table: Any, question: Counted) -> None:
+    """Raise unless a file or a database table has the columns of a question, of fitting types.
+
+    No record is read: of a text file its header line, of others what declares their types.
+
+    >>> must_have({"red": 1}, Keys("ill"))
+    Traceback (most recent call last):
+        ...
+    rainbowdp.errors.InvalidQuestion: only files and tables of databases declare their columns
+    """
+
+    def in_frame() -> None:
+        raise InvalidQuestion("only files and tables of databases declare their columns")
+
+    _done(table, question, lambda prepared: None, in_frame, None)
+
+
 def look(
     table: Any, question: Question, *, progress: Callable[[float], None] | None = None
 ) -> Look:
@@ -249,6 +270,7 @@ def look(
     ({'red': 1, 'green': 1}, 1, {'capital letters differ': 1})
 
     """
+    expect(question, Question, "look", InvalidQuestion)
     if not question.groups or isinstance(table, Mapping):
         raise InvalidQuestion("look needs a table and a question that names a column of it")
 

@@ -46,6 +46,9 @@ class SQLTable:
         The name of the table or view.
     schema
         The schema it is in, if it is not found without.
+    connections
+        How many connections to PostgreSQL to keep for the next questions, for a process that asks
+        often and does not fork; none, unless told otherwise.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class SQLTable:
     url: str = field(repr=False)  # it may hold a password
     table: str
     schema: str | None = None
+    connections: int = field(default=0, repr=False, compare=False)
 
 
 def in_database(source: SQLTable, question: Counted, work: Work[Found]) -> Found:
@@ -69,7 +73,9 @@ def in_database(source: SQLTable, question: Counted, work: Work[Found]) -> Found
             "three slashes comes a relative path, after four an absolute one"
         )
     name = NamedTable(source.table, source.schema)
-    found: Found = _KINDS.get(kind, any_database).work_there(url, name, question, work)
+    there = _KINDS.get(kind, any_database)
+    kept = {"connections": source.connections} if there is postgres else {}
+    found: Found = there.work_there(url, name, question, work, **kept)
     return found
 
 

@@ -17,6 +17,7 @@ STANDARD_INPUT = "-"
 CSV, TSV, JSON_LINES, PARQUET = "csv", "tsv", "jsonl", "parquet"
 FORMATS = (CSV, TSV, JSON_LINES, PARQUET)
 _COMPRESSED = ".gz"
+_LONGEST = 4_000  # characters of a path
 _FORMATS = {
     ".csv": CSV,
     ".tsv": TSV,
@@ -29,6 +30,8 @@ _FORMATS = {
 def named_files(path: str | Path) -> list[Path]:
     """The files that a path or a glob stands for, each one there and readable."""
     name = str(path)
+    if len(name) > _LONGEST or any(len(part) > 255 for part in Path(name).parts):
+        raise UnreadableTable(f"there is no file {name[:60]}…: its name is too long")
     if Path(name).is_dir():
         raise UnreadableTable(f"{name} is a folder: name its files, such as {name}/*.parquet")
     found = [name] if Path(name).exists() else sorted(glob.glob(name, recursive=True))  # noqa: PTH207

@@ -1,8 +1,16 @@
-"""Work in a table of a PostgreSQL database."""
+"""Work in a table of a PostgreSQL database.
+
+A process that asks often keeps its connections, and what the columns of a table are. Then a count
+is one statement, in which PostgreSQL also says what the columns are while it counts; if they are
+others than those that the statement was written for, nothing of it counts, and it is written anew.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
@@ -32,12 +40,21 @@ _IDENTITIES = (
     *_TEXTS,
 )
 _COLUMNS = """
-    SELECT attname, CASE WHEN t.typtype = 'e' THEN 'enum' ELSE coalesce(b.typname, t.typname) END
+    SELECT attname, CASE WHEN t.typtype = 'e' THEN 'enum' ELSE coalesce(b.typname, t.typname) END,
+        atttypid
     FROM pg_attribute JOIN pg_type t ON t.oid = atttypid
     LEFT JOIN pg_type b ON b.oid = t.typbasetype
     WHERE attrelid = to_regclass(:name) AND attnum > 0 AND NOT attisdropped ORDER BY attnum
 """
-
+_WHILE_COUNTING = """
+    SELECT told, asked.* FROM (
+        SELECT string_agg(attname || ':' || atttypid, ';' ORDER BY attnum) AS told
+        FROM pg_attribute
+        WHERE attrelid = to_regclass(%(table_that_is_asked)s) AND attnum > 0 AND NOT attisdropped
+    ) AS columns LEFT JOIN (SELECT true AS here, * FROM ({query}) AS asked) AS asked ON true
+"""
+_MOST_TABLES = 1000
+_TRIES = 5  # for a table whose columns change all the time
 
 _DIALECT = Dialect(
     hashed=lambda key, terms: f"hashtextextended(concat_ws(':', {terms}), {key})",
@@ -45,25 +62,41 @@ _DIALECT = Dialect(
         f"SELECT person, number, generate_series(1, records) AS i FROM {table} AS many"  # noqa: S608
     ),
     remainder="%%",
+    each=8,  # beyond that grouping is as fast
 )
 _SECONDS = 20  # to wait for a server that does not answer
 
 
-def work_there(url: sa.URL, table: NamedTable, question: Counted, work: Work[Found]) -> Found:
-    """Do the work in a table, in a read-only transaction."""
+def work_there(
+    url: sa.URL, table: NamedTable, question: Counted, work: Work[Found], connections: int = 0
+) -> Found:
+    """Do the work in a table, which is only read.
+
+    Up to so many ``connections`` are kept for the next time.
+    """
     import sqlalchemy as sa
 
     place = f"{url.host}/{url.database}"
-    engine = _engine(url)
+    if connections:
+        return shielded(
+            lambda: _work_kept(_kept(url, connections), (url, table), question, place, work),
+            sa.exc.SQLAlchemyError,
+            lambda error: UnreadableTable(
+                f"the table {table!r} in PostgreSQL at {place} cannot be read{_why(error)}"
+            ),
+        )
+    engine = _engine(url, poolclass=sa.NullPool)
     try:
         connection = shielded(
             lambda: engine.connect().execution_options(postgresql_readonly=True),
             sa.exc.SQLAlchemyError,
-            lambda error: UnreadableTable(f"PostgreSQL at {place} cannot be reached{_why(error)}"),
+            lambda error: _unreachable(place, error),
         )
         with connection:
             return shielded(
-                lambda: _work(connection, table, question, place, work),
+                lambda: _work(
+                    connection, table, question, _columns(connection, table, place), work
+                ),
                 sa.exc.SQLAlchemyError,
                 lambda error: UnreadableTable(
                     f"the table {table!r} in PostgreSQL at {place} cannot be read{_why(error)}"
@@ -73,15 +106,92 @@ def work_there(url: sa.URL, table: NamedTable, question: Counted, work: Work[Fou
         engine.dispose()
 
 
-def _engine(url: sa.URL) -> sa.Engine:
+@dataclass(frozen=True)
+class _Columns:
+    """The types of a table's columns by name, and how PostgreSQL tells them from others."""
+
+    types: dict[str, str]
+    told: str
+
+
+class _Altered(Exception):
+    """The columns of a table are not those that a statement was written for."""
+
+
+_SEEN: OrderedDict[tuple[sa.URL, NamedTable], _Columns] = OrderedDict()
+
+
+def _work_kept(
+    engine: sa.Engine,
+    where: tuple[sa.URL, NamedTable],
+    question: Counted,
+    place: str,
+    work: Work[Found],
+) -> Found:
+    """Do the work over a kept connection, each statement by itself and read-only.
+
+    A connection that was cut off meanwhile only shows when it is used. Then the pool throws away
+    all that are as old, and the work is done again over a new one.
+    """
+    import sqlalchemy as sa
+
+    cut = False
+    for _ in range(_TRIES):
+        seen = _SEEN.get(where)
+        reached = shielded(
+            engine.connect, sa.exc.SQLAlchemyError, lambda error: _unreachable(place, error)
+        )
+        try:
+            with reached as connection:
+                columns = seen or _columns(connection, where[1], place)
+                _SEEN[where] = columns
+                if len(_SEEN) > _MOST_TABLES:
+                    _SEEN.popitem(last=False)
+                return _work(connection, where[1], question, columns, work, kept=True)
+        except _Altered:
+            _SEEN.pop(where, None)
+        except UnreadableTable:
+            _SEEN.pop(where, None)
+            if seen is None:
+                raise
+        except sa.exc.DBAPIError as error:
+            _SEEN.pop(where, None)
+            if error.connection_invalidated and not cut:
+                cut = True
+            elif seen is None:
+                raise
+    raise UnreadableTable(f"the columns of the table {where[1]!r} change while they are counted")
+
+
+@lru_cache(maxsize=64)
+def _kept(url: sa.URL, connections: int) -> sa.Engine:
+    """Connections that stay open, and that can only read."""
+    import sqlalchemy as sa
+
+    engine = _engine(url, pool_size=connections, isolation_level="AUTOCOMMIT")
+
+    @sa.event.listens_for(engine, "connect")
+    def only_read(connection: Any, _: object) -> None:
+        connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+        if not connection.autocommit:
+            connection.commit()
+
+    return engine
+
+
+def _engine(url: sa.URL, **pool: Any) -> sa.Engine:
     import sqlalchemy as sa
 
     waiting = {} if "connect_timeout" in url.query else {"connect_timeout": _SECONDS}
     try:
         address = url.set(drivername="postgresql+psycopg")
-        return sa.create_engine(address, poolclass=sa.NullPool, connect_args=waiting)
+        return sa.create_engine(address, connect_args=waiting, **pool)
     except ModuleNotFoundError as error:
         raise MissingExtra("psycopg", "postgres") from error
+
+
+def _unreachable(place: str, error: Exception) -> UnreadableTable:
+    return UnreadableTable(f"PostgreSQL at {place} cannot be reached{_why(error)}")
 
 
 def _why(error: Exception) -> str:
@@ -100,15 +210,26 @@ def _why(error: Exception) -> str:
     return reasons.get(code, f" (its error code is {code})")
 
 
-def _work(
-    connection: sa.Connection, name: NamedTable, question: Counted, place: str, work: Work[Found]
-) -> Found:
+def _columns(connection: sa.Connection, name: NamedTable, place: str) -> _Columns:
     import sqlalchemy as sa
 
-    described = sa.text(_COLUMNS).bindparams(name=name.quoted())
-    types: dict[str, str] = {name: type_ for name, type_ in connection.execute(described)}  # noqa: C416
-    if not types:
+    rows = connection.execute(sa.text(_COLUMNS).bindparams(name=name.quoted())).fetchall()
+    if not rows:
         raise UnreadableTable(f"there is no table {name!r} in PostgreSQL at {place}")
+    types = {column: type_ for column, type_, _ in rows}
+    return _Columns(types, ";".join(f"{column}:{number}" for column, _, number in rows))
+
+
+def _work(
+    connection: sa.Connection,
+    name: NamedTable,
+    question: Counted,
+    columns: _Columns,
+    work: Work[Found],
+    *,
+    kept: bool = False,
+) -> Found:
+    types = columns.types
     check_columns(question, list(types))
     assert question.column is not None
     type_ = types[question.column]
@@ -141,7 +262,14 @@ def _work(
             return f"%({name})s" if cast is None else f"CAST(%({name})s AS {cast})"
 
         query = make(bound)
-        return connection.exec_driver_sql(query, values).fetchall()
+        if not kept:
+            return connection.exec_driver_sql(query, values).fetchall()
+        values["table_that_is_asked"] = name.quoted()
+        query = _WHILE_COUNTING.format(query=query)
+        rows = connection.exec_driver_sql(query, values).fetchall()
+        if rows[0][0] != columns.told:
+            raise _Altered
+        return [row[2:] for row in rows if row[1]]
 
     return work(Prepared(question, type_, rows, found, _DIALECT, run, rest_of(question)))
 

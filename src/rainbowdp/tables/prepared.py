@@ -9,7 +9,14 @@ from typing import Any, TypeAlias, TypeVar
 from rainbowdp.questions.base import Counted
 from rainbowdp.tables.asked import Rest
 from rainbowdp.tables.people import People
-from rainbowdp.tables.query import Dialect, Source, Write, counting, counting_people
+from rainbowdp.tables.query import (
+    Dialect,
+    Source,
+    Write,
+    counting,
+    counting_each,
+    counting_people,
+)
 from rainbowdp.tables.values import Matches, numbered
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
@@ -46,6 +53,9 @@ def counted(prepared: Prepared, key: int | None) -> list[int]:
     nowhere = source.part is not None and not source.part.found
     if nowhere or (not found and rest.missing is None):
         return numbered(question, [])
+    plain = source.part is None and source.units is None and rest == Rest()
+    if question.person is None and plain and _are_few(found, prepared.dialect):
+        return numbered(question, prepared.run(lambda write: counting_each(source, found, write)))
     if question.person is None:
         few = prepared.few()
         return numbered(
@@ -56,3 +66,8 @@ def counted(prepared: Prepared, key: int | None) -> list[int]:
         lambda write: counting_people(source, found, write, rest, people, prepared.dialect)
     )
     return numbered(question, rows, 1 if source.units is None else source.most + 1)
+
+
+def _are_few(found: Matches, dialect: Dialect) -> bool:
+    """Whether so few values are looked for that comparing each row with all of them is fastest."""
+    return isinstance(found, dict) and 0 < len(found) <= dialect.each

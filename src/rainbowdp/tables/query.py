@@ -20,8 +20,9 @@ Write: TypeAlias = Callable[[str | None, Any], str]  # the same, of a type to co
 
 @dataclass(frozen=True)
 class Dialect:
-    """How an engine spells what a person rule needs.
+    """How an engine spells what a person rule needs, and what it is fast at.
 
+    Up to ``each`` listed values are counted in one pass that compares each row with every value.
     ``hashed`` is the keyed hash of some terms, good enough to sort by: a hash that ends in an
     exclusive or with its last term would favor some groups. ``spread`` selects person, number and
     i, with i from one end to the other of so many ``records``, from a table of these.
@@ -30,6 +31,7 @@ class Dialect:
     hashed: Callable[[int, str], str]
     spread: Callable[[str], str]
     remainder: str = "%"
+    each: int = 0
 
 
 @dataclass(frozen=True)
@@ -179,6 +181,25 @@ def counting(source: Source, found: Matches, write: Write, rest: Rest, few: bool
     each = f"SELECT {keys}, {records} AS records FROM {rows} GROUP BY {keys}"  # noqa: S608
     cells = source.in_cells(each, number if late else "own", write)
     return f"SELECT number, sum(records) FROM ({cells}) AS cells GROUP BY number"  # noqa: S608
+
+
+def counting_each(source: Source, found: Matches, write: Write) -> str:
+    """The same for few listed values of rows that have neither parts nor weights.
+
+    One pass that compares each row with every value, and neither sorts nor hashes: for some values
+    PostgreSQL is more than twice as fast at that.
+    """
+    assert isinstance(found, dict)
+    literal = source.literal(write)
+    each = [
+        f"count(*) FILTER (WHERE value = {literal(one)}) AS n{n}" for n, one in enumerate(found)
+    ]
+    once = f"SELECT {', '.join(each)} FROM ({source.rows(write)}) AS held"  # noqa: S608
+    cells = ", ".join(f"({number}, n{n})" for n, number in enumerate(found.values()))
+    return (
+        f"SELECT number, sum(records) FROM ({once}) AS once, "  # noqa: S608
+        f"LATERAL (VALUES {cells}) AS cells(number, records) GROUP BY number"
+    )
 
 
 def counting_people(

@@ -83,7 +83,9 @@ class TextFile:
             _check_delimiter(self.delimiter)
         if self.encoding is not None:
             object.__setattr__(self, "encoding", known_encoding(self.encoding))
-        if self.decimal not in (None, _POINT, _COMMA):
+        if self.decimal is not None and (
+            not isinstance(self.decimal, str) or self.decimal not in (_POINT, _COMMA)
+        ):
             raise UnreadableTable(f"decimal must be '.' or ',', got {self.decimal!r}")
         if self.decimal == self.delimiter == _COMMA:
             raise UnreadableTable(
@@ -93,7 +95,9 @@ class TextFile:
             object.__setattr__(self, "header", _checked_names(self.header))
 
     def _check_format(self) -> None:
-        if self.format not in (None, *_TEXT_FORMATS):
+        if self.format is not None and (
+            not isinstance(self.format, str) or self.format not in _TEXT_FORMATS
+        ):
             raise UnreadableTable(
                 f"format must be one of {', '.join(_TEXT_FORMATS)}, got {self.format!r}"
             )
@@ -196,7 +200,12 @@ def same_layout(files: Sequence[Path], layouts: Sequence[Layout]) -> None:
 
 
 def _check_delimiter(delimiter: str) -> None:
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
+    if (
+        not isinstance(delimiter, str)
+        or len(delimiter) != 1
+        or not delimiter.isascii()
+        or delimiter in '"\r\n\0'
+    ):
         raise UnreadableTable(
             "delimiter must be one ASCII character that is no quote and ends no line, "
             f"got {delimiter!r}"
@@ -204,7 +213,7 @@ def _check_delimiter(delimiter: str) -> None:
 
 
 def _checked_names(header: bool | Sequence[str]) -> tuple[str, ...]:
-    names = () if isinstance(header, bool | str) else tuple(header)
+    names = tuple(header) if isinstance(header, list | tuple) else ()
     if not names or not all(isinstance(name, str) for name in names):
         raise UnreadableTable(
             f"header must be True or a list of all the columns' names, got {header!r}"
