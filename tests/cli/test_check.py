@@ -48,7 +48,20 @@ def test_a_graph_says_what_only_the_graph_can_tell(tmp_path: Path) -> None:
     assert "two datasets joined by an edge" in text
     assert "none: this is the file of a graph" in text
     assert "1 listed pair of touching regions" in text
-    assert "only the graph can tell whether these are all" in text
+    assert "not proved only the graph can tell whether these are all" in text
+    found = CliRunner().invoke(app, ["check", str(tmp_path / "m.json"), "--json"]).output
+    assert json.loads(found)["not_proved"] == "only the graph can tell whether these are all"
+
+
+def test_regions_that_are_said_to_touch_no_other_are_pointed_out(tmp_path: Path) -> None:
+    """Each is proved by itself, which is true and of no use if two of them touch."""
+    content = contents("graph")
+    content["touching"] = []
+    result = CliRunner().invoke(app, ["check", str(write(content, tmp_path / "m.json"))])
+    assert result.exit_code == 0
+    assert "no two of its 2 regions touch" in " ".join(result.output.split())
+    fine = CliRunner().invoke(app, ["check", str(made("graph").save(tmp_path / "n.json"))])
+    assert "regions touch" not in fine.output
 
 
 def test_a_custom_question_says_that_its_function_is_not_there(tmp_path: Path) -> None:

@@ -196,11 +196,12 @@ def test_a_named_answer_is_remembered_and_a_changed_question_refused(budget: str
 def test_explain_reads_and_spends_nothing() -> None:
     told = run("ask", "threshold", "no-such-file.csv", *SURE, "--explain")
     assert told.exit_code == 0
-    assert "73.1058%" in told.output
+    assert "homogeneous                73.11 %  90.11 %" in told.output
+    assert "sure       right at least 99 % of the time from a margin of 5 records on" in told.output
     table = json.loads(run("ask", "threshold", "x.csv", *SURE, "--explain", "--json").output)
     assert table["probability_of_true_answer"][0]["margin"] == 1
     many = ["--column", "mode", "--among", "a,b,c", "--epsilon", "1"]
-    assert " to " in run("ask", "winner", "x.csv", *many, "--explain").output
+    assert "  at most  " in run("ask", "winner", "x.csv", *many, "--explain").output
     few = ["--column", "age", "--bins", ",1,2,3,4,5,6,7,", "--epsilon", "1.95", "--explain"]
     few += ["--rows-per-person", "3"]
     assert "mechanism  proximity" in run("ask", "quantile", "x.csv", *few).output

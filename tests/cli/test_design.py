@@ -5,6 +5,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -13,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 import rainbowdp as rb
 from rainbowdp.cli import app
+from rainbowdp.display.numbers import uncertain
 
 EXTRACT = str(Path(__file__).parents[2] / "examples" / "data" / "ny-extract.gr.xz")
 SITES = ["--sites", "north=1,middle=2000,south=4000"]
@@ -89,7 +91,7 @@ def test_the_best_is_taken_by_default_and_says_why(tmp_path: Path) -> None:
 
     shown = run(EXTRACT, *SITES, "--epsilon", "0.2", "-o", str(out)).output
     assert "margin-flip, which says the true answer most often of those below" in shown
-    assert f"  homogeneous   {math.floor(values['homogeneous'] * 1e4) / 100:.2f}%" in shown
+    assert f"  homogeneous  {uncertain(values['homogeneous'])}" in shown
 
 
 def test_a_boundary_that_could_not_be_designed_says_so(tmp_path: Path) -> None:
@@ -223,3 +225,103 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path, name: str) -> None:
     assert ended.returncode != 0
     assert b"Traceback" not in ended.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sites_of_a_graph_whose_nodes_have_names(tmp_path: Path) -> None:
+    roads = tmp_path / "roads.txt"
+    roads.write_text("# a line of towns\n" + "\n".join(f"t{n} t{n + 1}" for n in range(30)))
+    out = tmp_path / "towns.json"
+    done = run(str(roads), "--sites", "North=t0,t30", "--epsilon", "0.5", "-o", str(out))
+    assert done.exit_code == 0, done.output
+    found = duckdb.execute(f"SELECT node, region FROM '{out.with_suffix('.parquet')}'").fetchall()
+    assert sorted(found) == sorted((f"t{n}", "North" if n <= 15 else "t30") for n in range(31))
+    wrong = run(str(roads), "--sites", "t0,nowhere", "--epsilon", "1", "-o", str(out))
+    assert "'nowhere' is not a node" in wrong.output
+
+
+@pytest.mark.parametrize("out", ["", ".", "/"])
+def test_a_folder_is_no_file_to_write(out: str) -> None:
+    result = run(EXTRACT, *SITES, "--epsilon", "1", "-o", out)
+    assert result.exit_code == 2
+    assert "--out must be a file" in result.output
+
+
+APART = "site,north,middle,south\nnorth,0,30,90\nmiddle,30,0,60\nsouth,90,60,0\n"
+
+
+def told(tmp_path: Path, *options: str) -> dict[str, Any]:
+    out = str(tmp_path / "out.json")
+    result = run(EXTRACT, *SITES, "--epsilon", "0.5", *options, "-o", out, "--json")
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.output)
+    return found
+
+
+def test_a_goal_of_the_designers_own(tmp_path: Path) -> None:
+    """What the command says of losses is what the files lose, node by node."""
+    loss, people = tmp_path / "loss.csv", tmp_path / "people.csv"
+    loss.write_text(APART)
+    people.write_text("node,weight\n" + "".join(f"{n},{n % 5}\n" for n in range(1, 4001)))
+    found = told(tmp_path, "--loss", str(loss), "--weights", str(people))
+    assert found["goal"] == "worth by region and answer, datasets by their weights"
+    mechanism, names = rb.load(tmp_path / "out.json"), ["north", "middle", "south"]
+    costs = rb.read_loss(loss, names, names)
+    rows: dict[Any, Any] = {}
+    lost = 0.0
+    for node, region, *margins in duckdb.execute(f"FROM '{tmp_path / 'out.parquet'}'").fetchall():
+        key = tuple(margins)
+        if key not in rows:
+            rows[key] = mechanism[dict(zip(mechanism.answers, margins, strict=True))]
+        lost += node % 5 * math.fsum(float(p) * costs[region][a] for a, p in rows[key].items())
+    assert found["value"] == pytest.approx(-lost / sum(n % 5 for n in range(1, 4001)))
+    values = [each["value"] for each in found["candidates"]]
+    assert max(v for v in values if v is not None) == found["value"]
+
+
+def test_distance_forbidden_answers_and_a_boundary_for_the_goal(tmp_path: Path) -> None:
+    far = told(tmp_path, "--loss", "distance", "--forbid", "middle")
+    assert far["forbidden"] == ["middle"]
+    assert rb.load(tmp_path / "out.json").answers == ("north", "south")
+    assert far["value"] < told(tmp_path, "--loss", "distance")["value"] < 0
+    loss = tmp_path / "loss.csv"
+    loss.write_text(APART)
+    total = told(tmp_path, "--loss", str(loss), "--boundary", "total", "--forbid", "north")
+    assert total["boundary"] == "designed for the sum"
+    kept = told(tmp_path, "--mechanism", "exponential", "--forbid", "north")
+    assert kept["kind"] == "exponential"
+    options = ["--epsilon", "0.5", "--loss", str(loss), "-o", str(tmp_path / "o.json")]
+    shown = run(EXTRACT, *SITES, *options).output
+    assert "which loses least of those below" in shown
+    assert "in the mean over nodes" in shown
+
+
+def test_ties_and_short_rainbows(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(LINE)
+    (tmp_path / "labels.csv").write_text("node,label\n0,x\n1,x\n2,y\n3,y\n4,z\n")
+    (tmp_path / "rainbows.csv").write_text("x,red\ny,red|blue,green\nz,green\n")
+    given = ["--labels", str(tmp_path / "labels.csv"), "--rainbows", str(tmp_path / "rainbows.csv")]
+    out = ["--epsilon", "1", "-o", str(tmp_path / "out.json"), "--json"]
+    tied = json.loads(run(str(tmp_path / "edges.csv"), *given, "--ties", "|", *out).output)
+    assert tied["goal"] == "worth by region and answer"
+    assert set(rb.load(tmp_path / "out.json").answers) == {"red", "blue", "green"}
+
+
+GOALS: list[tuple[list[str], str]] = [
+    (["--loss", "none.csv"], "none.csv"),
+    (["--loss", "distance", "--mechanism", "exponential"], "--mechanism best or --boundary total"),
+    (["--weights", "none.csv"], "none.csv"),
+    (["--forbid", "0,4"], "all 2 are forbidden"),
+    (["--forbid", "7"], "got '7'"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), GOALS)
+def test_a_goal_that_makes_no_sense_is_one_sentence(
+    tmp_path: Path, options: list[str], said: str
+) -> None:
+    (tmp_path / "edges.csv").write_text(LINE)
+    result = run(str(tmp_path / "edges.csv"), *GOOD, *options, "-o", str(tmp_path / "out.json"))
+    assert result.exit_code == 2, result.output
+    assert said in result.output
+    assert len(result.output.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]

@@ -249,7 +249,7 @@ def test_a_recalled_answer_says_when_and_by_what_it_was_drawn(
     assert shown[4].startswith("proves     with 95 % confidence: ")
     assert shown[5] == f"head       {rb.Ledger.open(budget).head().short}"
     assert shown[6] == (
-        f"ledger     {budget}: recalled, drawn {drawn}, nothing spent; left epsilon 2, delta 0"
+        f"ledger     {budget}: recalled, drawn {drawn}, nothing spent; 2 of 3 ε left"
     )
     again = told(*named, "--mechanism", "permute-and-flip")
     assert (again["recalled"], again["mechanism"], again["drawn"]) == (True, "homogeneous", moment)

@@ -69,7 +69,7 @@ def ledger(folder: Path) -> str:
 def test_a_plan_is_shown_and_nothing_is_spent(folder: Path, ledger: str) -> None:
     shown = run("plan", "plan.toml", "--epsilon", 2)
     assert shown.exit_code == 0
-    assert "95.0 % sure at a margin of 10" in shown.output
+    assert "95.00 % sure at a margin of 10" in shown.output
     assert "paid by   epsilon (the ε add up)" in shown.output
     assert "nothing was spent" in shown.output
     said = told("plan", "plan.toml", "--epsilon", 2)

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from rainbowdp.cli import interrupts
-from rainbowdp.cli.commands import COMMANDS, Commands
+from rainbowdp.cli.commands import COMMANDS, Commands, panel_of
 from rainbowdp.cli.running import CODES, EXIT_CODES, ending_of, tell
 
 app = typer.Typer(
@@ -21,12 +21,11 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    add_completion=False,
     pretty_exceptions_enable=False,
     epilog=EXIT_CODES,
 )
-for command in COMMANDS.values():
-    app.command()(command)
+for name, command in COMMANDS.items():
+    app.command(rich_help_panel=panel_of(name))(command)
 
 
 def _version(wanted: bool) -> None:
@@ -44,11 +43,16 @@ def rainbow(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """The provably best private answer from a finite set: rainbow differential privacy.
+    """Ask private data a question and publish one answer, under differential privacy.
 
-    `rainbow ask` takes a table and a question and gives one private answer; `rainbow ledger` keeps
-    the record of what privacy has been spent; `rainbow look` shows a curator what a question would
-    count; `rainbow design` makes a mechanism for a graph.
+    Begin with a budget, see how sure an answer would be, then ask:
+
+    * `rainbow ledger create budget.db --dataset my-survey --epsilon 3`
+    * `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1 --explain`
+    * `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1
+      --ledger budget.db`
+
+    Every command has examples of its own: `rainbow ask quantile --help`.
     """
 
 

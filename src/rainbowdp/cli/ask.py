@@ -12,6 +12,7 @@ import typer
 from rainbowdp.answering.ask import ask
 from rainbowdp.answering.askable import Askable
 from rainbowdp.answering.best import best, by_kind
+from rainbowdp.cli import choices
 from rainbowdp.cli.explaining import explain as explain_it
 from rainbowdp.cli.given import derived, edges, grouping, listed, portion, total, weighing
 from rainbowdp.cli.interrupts import check, let_go
@@ -24,6 +25,17 @@ from rainbowdp.cli.output import (
 )
 from rainbowdp.cli.paying import Payment, watched
 from rainbowdp.cli.project import Project, named_ledger, project
+from rainbowdp.cli.remote import (
+    DatasetName,
+    Service,
+    TokenFile,
+    ask_remote,
+    explain_remote,
+    named_service,
+    refuse_local,
+    remote_of,
+    unit_options,
+)
 from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.showing import show
 from rainbowdp.cli.tables import (
@@ -60,19 +72,62 @@ asking = typer.Typer(
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="Ask a table one question and get one private answer, paid for in a ledger.",
+    help="Ask a table one question and get one private answer, paid for in a ledger.\n\n"
+    "Examples:\n\n"
+    "* `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1 "
+    "--ledger budget.db`\n"
+    "* `rainbow ask quantile people.csv --column income --bins 0,20000,40000,80000 --epsilon 1 "
+    "--ledger budget.db`\n\n"
+    "With `--explain` nothing is read or spent: it shows how sure the answer would be.",
 )
 
 
 _SHOWN = 6  # answers, where there are many
 _FEW = 64  # answers for which the textbook's mechanisms take no time
+_ALIASES = {"mode": "winner"}
 KINDS = ("best", *(family.kind for family in FAMILIES))
+_EXAMPLES: dict[str, tuple[Question, ...]] = {  # by which the kinds are told that may apply
+    "winner": (Winner(list("abc")), Winner(list("abcdefgh"))),
+    "ranking": (Ranking(list("abc"), first=2), Ranking(list("abc"), first=2, in_order=False)),
+    "share": (Share("1/2"),),
+    "threshold": (Threshold(1),),
+    "quantile": (Quantile("1/2", [0, 1, 2, 3]),),
+    "quantiles": (Quantiles(["1/4", "3/4"], [0, 1, 2, 3]),),
+}
+
+
+def _kinds(command: str) -> tuple[str, ...]:
+    """The kinds of mechanisms that may answer such a question; best is one of them."""
+    examples = _EXAMPLES.get(command, ())
+    fit = [family.kind for family in FAMILIES if any(map(family.suits, examples))]
+    return ("best", *fit)
 
 
 def _known_kind(value: str) -> str:
     if value not in KINDS:
         raise typer.BadParameter(f"{value!r} is not one of {', '.join(KINDS)}.")
     return value
+
+
+def _kind_option(command: str) -> Any:
+    """``--mechanism`` of a command: it lists those that may apply, and hides where one is all."""
+    kinds = _kinds(command)
+    return typer.Option(
+        "--mechanism",
+        callback=_known_kind,
+        autocompletion=lambda: list(kinds),
+        metavar="KIND",
+        help=f"Overrule the choice of the mechanism: {', '.join(kinds)}.",
+        hidden=command not in _EXAMPLES,
+    )
+
+
+def _records_option(command: str) -> Any:
+    """``--records`` of a command, which hides where there is nothing to choose."""
+    return typer.Option(
+        help="About how many rows there are, if that is public: choose for so many.",
+        hidden=command not in _EXAMPLES,
+    )
 
 
 Column = Annotated[
@@ -100,7 +155,7 @@ def _ask(
     table: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TABLE]", help=f"{TABLE_HELP} The data of rainbow.toml, if not given."
+            metavar="TABLE", help=f"{TABLE_HELP} The data of rainbow.toml, if not given."
         ),
     ] = None,
     epsilon: Annotated[
@@ -130,8 +185,8 @@ def _ask(
     ] = None,
     neighbors: Annotated[
         str | None,
-        typer.Option(
-            help="What one change is: 'substituted', which is the default, or 'added or removed'."
+        choices.neighbors(
+            "What one change is: substituted, which is the default, or added-or-removed."
         ),
     ] = None,
     person: Annotated[
@@ -140,12 +195,7 @@ def _ask(
     rows_per_person: Annotated[
         int | None, typer.Option(help="How many rows of one person count, 1 if not given.")
     ] = None,
-    person_rule: Annotated[
-        str | None,
-        typer.Option(
-            help="Which of them: a random 'sample', which is the default, or 'one vote' a person."
-        ),
-    ] = None,
+    person_rule: Annotated[str | None, choices.person_rule()] = None,
     where: Where = None,
     by: Annotated[
         str | None,
@@ -177,20 +227,11 @@ def _ask(
     header: Header = None,
     trusted: Trusted = False,
     format_: Format = None,
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--mechanism",
-            callback=_known_kind,
-            autocompletion=lambda: list(KINDS),
-            metavar="KIND",
-            help=f"Overrule the choice of the mechanism: {', '.join(KINDS)}.",
-        ),
-    ] = "best",
-    records: Annotated[
-        int | None,
-        typer.Option(help="About how many rows there are, if that is public: choose for so many."),
-    ] = None,
+    kind: str = "best",
+    records: int | None = None,
+    service: Service = None,
+    token_file: TokenFile = None,
+    dataset: DatasetName = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show what the mechanism does; read and spend nothing."),
@@ -204,17 +245,36 @@ def _ask(
     if weighed is not None and "weight" not in inspect.signature(make).parameters:
         raise RainbowError("This question counts rows or people. Leave out --weight.")
     settings = project()
+    options: dict[str, Any] = {"where": where}
+    options |= {} if weighed is None else {"weight": weighed}
+    unit: dict[str, Any] = {"neighbors": neighbors, "person": person}
+    unit |= {"rows_per_person": rows_per_person, "person_rule": person_rule}
+    numbers = settings.promise({"epsilon": epsilon, "delta": delta, "mu": mu, "rho": rho})
+    promise = guarantee_from(**{**numbers, "delta": numbers["delta"] or "0"})
+    local = {"TABLE": table, "--ledger": ledger, "--no-ledger": no_ledger, "--source": declared}
+    address = named_service(settings, service, local=any(local.values()))
+    if address is not None:
+        local |= {"--sql-table": sql_table, "--delimiter": delimiter, "--encoding": encoding}
+        local |= {"--decimal": decimal, "--header": header, "--trusted": trusted}
+        local |= {"--format": format_, "--mechanism": None if kind == "best" else kind}
+        refuse_local({**local, "--records": records})
+        remote = remote_of(settings, address, token_file, dataset)
+        asked = grouping(
+            make(**unit_options(remote, unit), **options), by, groups, groups_are_public
+        )
+        if explain:
+            explain_remote(remote, asked, promise, as_json)
+        else:
+            ask_remote(remote, asked, promise, name, as_json)
+        return
     plain = make(
         neighbors=settings.get("neighbors", neighbors, "substituted"),
         person=settings.get("person", person),
         rows_per_person=settings.get("rows_per_person", rows_per_person, 1),
         person_rule=settings.get("person_rule", person_rule, "sample"),
-        where=where,
-        **({} if weighed is None else {"weight": weighed}),
+        **options,
     )
     question: Any = grouping(plain, by, groups, groups_are_public)  # of any class that best takes
-    numbers = settings.promise({"epsilon": epsilon, "delta": delta, "mu": mu, "rho": rho})
-    promise = guarantee_from(**{**numbers, "delta": numbers["delta"] or "0"})
     ledger = _paying(ledger, no_ledger, explain, settings)
     declared = settings.get("source", declared)
     source = None
@@ -305,7 +365,15 @@ def _command(own: Own) -> Own:
 
     table, *shared = list(inspect.signature(_ask, eval_str=True).parameters.values())[1:]
     mine = inspect.signature(own, eval_str=True).parameters.values()
-    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (table, *mine, *shared)]
+    command = _ALIASES.get(own.__name__, own.__name__)
+    choosing = {
+        "kind": Annotated[str, _kind_option(command)],
+        "records": Annotated[int | None, _records_option(command)],
+    }
+    parameters = [
+        p.replace(kind=p.KEYWORD_ONLY, annotation=choosing.get(p.name, p.annotation))
+        for p in (table, *mine, *shared)
+    ]
     run.__name__, run.__doc__ = own.__name__, own.__doc__
     # Typer reads the options from here; mypy does not know that a function may have a signature.
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -349,9 +417,7 @@ def winner(
     among: Annotated[str, typer.Option(help="The possible answers: red,green,blue.")],
     other: Other = None,
     missing: MissingValue = None,
-    ties: Annotated[
-        str, typer.Option(help="Who is right in a tie: 'first listed' or 'any leader'.")
-    ] = "first listed",
+    ties: Annotated[str, choices.ties()] = "first listed",
 ) -> Callable[..., Question]:
     """Which of the listed answers has the most rows? (That is the mode.)
 

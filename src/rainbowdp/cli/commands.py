@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import typer
 from typer.main import get_command, get_group
 
+from rainbowdp.cli.arranging import arranged, without_types
 from rainbowdp.cli.running import Group
 
 Command: TypeAlias = typer.Typer | Callable[..., None]
@@ -52,6 +53,13 @@ def check() -> Command:
     return check
 
 
+def audit() -> Command:
+    """Find out what any finite mechanism really keeps, over all neighbors."""
+    from rainbowdp.cli.audit import audit
+
+    return audit
+
+
 def compare() -> Command:
     """Compare our mechanisms with what others use, before any data is seen."""
     from rainbowdp.cli.compare import compare
@@ -74,20 +82,73 @@ def reproduce() -> Command:
 
 
 def studio() -> Command:
-    """See and tune mechanisms on a page in your browser."""
+    """Understand, try and tune private answers in your browser."""
     from rainbowdp.cli.studio import studio
 
     return studio
 
 
+def serve() -> Command:
+    """Answer questions over HTTP, for people who never hold the data."""
+    from rainbowdp.cli.serve import serve
+
+    return serve
+
+
+def schema() -> Command:
+    """Print the JSON Schema of questions, guarantees, answers and mechanism files."""
+    from rainbowdp.cli.schema import schema
+
+    return schema
+
+
+def service() -> Command:
+    """The people of a service: tokens, limits, and questions that wait for approval."""
+    from rainbowdp.cli.service import services
+
+    return services
+
+
 COMMANDS: dict[str, Callable[[], Command]] = {
     command.__name__: command
-    for command in (ask, plan, ledger, look, check, compare, design, reproduce, studio)
+    for command in (
+        ask,
+        ledger,
+        look,
+        plan,
+        compare,
+        design,
+        check,
+        audit,
+        studio,
+        reproduce,
+        serve,
+        service,
+        schema,
+    )
 }
+PANELS = {
+    "Ask a table": ("ask", "ledger", "look", "plan"),
+    "Let others ask": ("serve", "service", "schema"),
+}
+OTHERS = "Make, see and judge mechanisms"  # the panel of all other commands
+
+
+def panel_of(name: str) -> str:
+    """Under which heading ``rainbow --help`` lists a command."""
+    return next((panel for panel, names in PANELS.items() if name in names), OTHERS)
 
 
 class Commands(Group):
     """The group of all commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of ``rainbow`` itself."""
+        params = without_types(super().get_params(ctx))
+        for param in params:  # for a value that is none Typer loads Pydantic first
+            if param.default is None and getattr(param, "is_flag", False):
+                param.default = False
+        return params
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that was called, loaded now, and the words after it."""
@@ -97,7 +158,7 @@ class Commands(Group):
     def _loaded(self, name: str) -> Any:
         command = COMMANDS[name]()
         if isinstance(command, typer.Typer):
-            return get_group(command)
+            return arranged(get_group(command), name)
         alone = typer.Typer(add_completion=False, rich_markup_mode=self.rich_markup_mode)
         alone.command()(command)
-        return get_command(alone)
+        return arranged(get_command(alone), name)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rainbowdp.cli import choices
 from rainbowdp.cli.output import AsJson, print_json, warn
 from rainbowdp.errors import RainbowError
 
@@ -28,8 +29,11 @@ def compare(
     epsilon: Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5 or 1/3.")],
     delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
     answers: Annotated[
-        int, typer.Option(help="How many answers a vote or bins a quantile has.")
-    ] = 2,
+        int | None, typer.Option(help="How many answers a vote or bins a quantile has; 2.")
+    ] = None,
+    among: Annotated[
+        str | None, typer.Option(help="Or the answers themselves, as in ask: red,green,blue.")
+    ] = None,
     first: Annotated[int, typer.Option(help="How many a ranking names.")] = 2,
     as_set: Annotated[bool, typer.Option("--as-set", help="A ranking without its order.")] = False,
     at_least: Annotated[
@@ -39,12 +43,8 @@ def compare(
     q: Annotated[
         str, typer.Option("--q", help="Which quantile: 0.5 is the median; or several: 0.25,0.75.")
     ] = "0.5",
-    neighbors: Annotated[
-        str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
-    ] = "substituted",
-    ties: Annotated[
-        str, typer.Option(help="Who is right in a tie: 'first listed' or 'any leader'.")
-    ] = "first listed",
+    neighbors: Annotated[str, choices.neighbors()] = "substituted",
+    ties: Annotated[str, choices.ties()] = "first listed",
     rows_per_person: Annotated[int, typer.Option(help="How many rows one person may have.")] = 1,
     as_json: AsJson = False,
 ) -> None:
@@ -62,13 +62,17 @@ def compare(
     from rainbowdp.questions import Quantile, Quantiles, Ranking, Share, Threshold, Winner
     from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
+    if among is not None and answers is not None:
+        raise RainbowError("Give either --answers or --among, not both.")
+    named = listed(among) if among is not None else None
+    answers = len(named) if named is not None else 2 if answers is None else answers
     if answers < 2:
         raise RainbowError(f"A question has at least 2 answers, not {answers}: see --answers.")
     if records < 1:
         raise RainbowError(f"A comparison needs at least 1 record, not {records}: see --records.")
     relation = one_of(Neighbors, neighbors, "neighbors")
     made: Winner | Ranking | Share | Threshold | Quantile | Quantiles
-    names = [str(number) for number in range(1, answers + 1)]
+    names = named or [str(number) for number in range(1, answers + 1)]
     if question is Kind.ranking:
         made = Ranking(
             names,

@@ -10,6 +10,7 @@ import typer
 
 from rainbowdp.answering.counting import CountMechanism
 from rainbowdp.answering.testing import ProportionMechanism
+from rainbowdp.display.numbers import uncertain
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -113,4 +114,4 @@ def print_power(mechanism: ProportionMechanism) -> None:
     """The power as a small table."""
     typer.echo("\nhow likely 'significant' is, by the share that matches in truth\n")
     for share, power in powers(mechanism):
-        typer.echo(f"{float(100 * share):8.4g} %  {100 * power:8.4f}%")
+        typer.echo(f"{float(100 * share):8.4g} %  {uncertain(power):>9}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from math import floor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +18,9 @@ from rainbowdp.cli.output import (
     progress_bar,
     working,
 )
+from rainbowdp.cli.per_length import Measured, PerLength
 from rainbowdp.deployment import DEPLOYED, Deployment, deploy
+from rainbowdp.display.numbers import uncertain
 from rainbowdp.errors import RainbowError
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 
 KINDS = ("best", *DEPLOYED)
+_FEW = 8  # columns of keys that are listed
 
 
 def _known_kind(value: str) -> str:
@@ -42,7 +45,8 @@ def design(
         Path,
         typer.Argument(
             metavar="EDGES",
-            help="The graph: .gr (PACE or DIMACS, also .gz or .xz), .parquet, .csv or .npy.",
+            help="The graph: .gr (PACE or DIMACS, also .gz or .xz), .parquet, .csv, .npy, "
+            ".graphml, or an edge list (.txt, .edges).",
         ),
     ],
     out: Annotated[
@@ -69,6 +73,28 @@ def design(
     ] = None,
     delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
     mu: Annotated[str | None, typer.Option(help="μ, for Gaussian privacy instead of ε.")] = None,
+    epsilon_per_km: Annotated[
+        str | None,
+        typer.Option(help="Instead of ε between neighbors: ε for each kilometer between places."),
+    ] = None,
+    mu_per_km: Annotated[
+        str | None, typer.Option(help="The same for μ, Gaussian privacy by length.")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            help="The length of one step, to which lengths are rounded down: 10m. By default the "
+            "longest round one in which 95 % of all length counts."
+        ),
+    ] = None,
+    lengths_in: Annotated[
+        str | None,
+        typer.Option(help="What a length of 1 in the file is: km, ft, 0.1m. By default a meter."),
+    ] = None,
+    coordinates: Annotated[
+        Path | None,
+        typer.Option(help="A DIMACS .co file: lengths are then measured by it, as the crow flies."),
+    ] = None,
     kind: Annotated[
         str,
         typer.Option(
@@ -77,7 +103,7 @@ def design(
             autocompletion=lambda: list(KINDS),
             metavar="KIND",
             help=f"One of {', '.join(KINDS)}. Best makes all of them and takes the one that says "
-            "the true answer most often in the mean over nodes.",
+            "the true answer most often in the mean over nodes, or has the least loss.",
         ),
     ] = KINDS[0],
     boundary: Annotated[
@@ -92,10 +118,49 @@ def design(
         str | None, typer.Option(help="The two ends of an edge, where a table has more columns.")
     ] = None,
     weight: Annotated[
-        str | None, typer.Option(help="The column of lengths; sites are then nearest by length.")
+        str | None,
+        typer.Option(
+            help="The column or GraphML attribute of lengths; sites are then nearest by length."
+        ),
     ] = None,
     weighted: Annotated[
-        bool, typer.Option("--weighted", help="Nearest by the lengths of a DIMACS file.")
+        bool,
+        typer.Option(
+            "--weighted", help="Nearest by the lengths of a DIMACS file, neighbors by edge."
+        ),
+    ] = False,
+    hops: Annotated[
+        bool, typer.Option("--hops", help="Count edges, though the file has lengths.")
+    ] = False,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            help="What an answer costs, for best and for --boundary total: a file with a line of "
+            "answers and then a line for each region, or 'distance' from a node to the named site."
+        ),
+    ] = None,
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="What each node counts: columns node and weight, or .npy."),
+    ] = None,
+    forbid: Annotated[
+        str | None, typer.Option(help="Answers that are never given: Bellevue,Sinai.")
+    ] = None,
+    ties: Annotated[
+        str | None,
+        typer.Option(
+            help="For --rainbows: what joins answers that are as good as each other: '|'."
+        ),
+    ] = None,
+    tiles: Annotated[
+        Path | None,
+        typer.Option(
+            help="For phones: a table of each node and its tile. The tiles go to a folder beside "
+            "the mechanism, ending in .tiles; rainbow check proves every edge of them."
+        ),
+    ] = None,
+    sqlite: Annotated[
+        bool, typer.Option("--sqlite", help="Also a database, ending in .db, to draw in SQL.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -107,40 +172,93 @@ def design(
     are all that a device needs to draw its answer. Each appears whole or not at all.
 
     A tie goes to the site listed first, and so does a node that no site reaches. Nodes that reach
-    no other region answer without noise.
+    no other region answer without noise. Best is best for your goal: `--loss` says what an answer
+    costs, `--weights` how many people live at each node, `--forbid` what is never answered.
 
     Example: `rainbow design roads.gr.xz --sites 17,5000,9000 --epsilon 0.1 -o hospitals.json`
+
+    By length, where the file has lengths:
+    `rainbow design roads.gr --sites 17,5000 --epsilon-per-km 2 --unit 10m -o hospitals.json`
 
     Then on a phone with its own margins:
     `rb.load("hospitals.json").release({17: 0, 5000: 4, 9000: 21})`, or, where the mechanism is
     homogeneous, with its region and depth: `release((5000, 4))`.
     """
+    from rainbowdp.graphs.edges import Ids
     from rainbowdp.graphs.readers.edges import read_graph
 
     started = time.perf_counter()
-    guarantee = guarantee_from(epsilon, delta, mu)
+    asked = PerLength.asked(epsilon_per_km, mu_per_km, unit, lengths_in, coordinates)
+    if asked is None:
+        guarantee = guarantee_from(epsilon, delta, mu)
+    elif epsilon is not None or mu is not None or delta != "0" or weighted or hops:
+        raise RainbowError(
+            "A promise by length stands alone: leave out --epsilon, --mu, --delta, --weighted and "
+            "--hops."
+        )
     if (sites is None) == (labels is None):
         raise RainbowError("a design needs either --sites or --labels, got both or none")
     if (labels is None) != (rainbows is None):
         raise RainbowError("--labels and --rainbows go together, got one without the other")
+    if out.is_dir():
+        raise RainbowError(f"--out must be a file, got the folder {out}")
     if not out.absolute().parent.is_dir():
         raise RainbowError(f"the folder of --out must exist, got {out}")
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
     with working(f"Reading {edges}"):
         loaded = read_graph(edges, columns=ends, weight=weight, nodes=_counted_by(labels, edges))
+    measured = None
+    if asked is not None:
+        measured = asked.measured(loaded, edges)
+        loaded, guarantee = measured.edges, measured.step
+    else:
+        _say_what_lengths_are(loaded, edges, weighted or hops or weight is not None)
     unreached = 0
+    utility: Any = None
     if sites is not None:
-        graph, unreached = _by_sites(loaded, _sites(sites), weighted or weight is not None)
+        named = not isinstance(loaded.names, range | Ids)
+        found, by_length = _sites(sites, named), weighted or weight is not None
+        nearest = None if measured is not None else by_length
+        graph, unreached = _by_sites(loaded, found, nearest)
+        if loss == "distance":
+            by_length = by_length or measured is not None
+            with working("Measuring distances"):
+                utility = _minus_distance(loaded if by_length else graph, found, by_length)
     else:
         assert labels is not None
         assert rainbows is not None
-        graph = _by_labels(loaded, labels, rainbows)
+        graph, utility = _by_labels(loaded, labels, rainbows, ties)
+        if loss == "distance":
+            raise RainbowError("--loss distance needs --sites, got --labels; give a loss matrix")
+    goal = _goal(graph, loaded, utility, loss, weights, forbid)
     with working("Designing and proving the mechanism"):
-        deployed, drawn = _deployed(graph, guarantee, kind, boundary)
+        deployed, drawn = _deployed(graph, guarantee, kind, boundary, goal)
     with working(f"Writing {out}"):
         written = deployed.save(out)
+        _save_for_phones(deployed, out, tiles, loaded, sqlite)
     seconds = time.perf_counter() - started
-    _show(deployed, drawn, unreached, written, seconds, as_json)
+    _show(deployed, drawn, unreached, written, seconds, as_json, goal, measured)
+
+
+def _save_for_phones(
+    deployed: Deployment, out: Path, tiles: Path | None, loaded: Edges, sqlite: bool
+) -> None:
+    from rainbowdp.graphs.readers.nodes import read_labels
+
+    named = None if tiles is None else read_labels(tiles, loaded).tolist()
+    if named is not None:
+        deployed.save_tiles(out, named, folder=out.with_suffix(".tiles"))
+    if sqlite:
+        deployed.save_sqlite(out.with_suffix(".db"), named)
+
+
+def _say_what_lengths_are(loaded: Edges, path: Path, said: bool) -> None:
+    """Refuse lengths that nothing was said of: they are not dropped in silence."""
+    if loaded.weights is not None and not said and not (loaded.weights == 1).all():
+        raise RainbowError(
+            f"{path} has lengths, and --epsilon and --mu count edges. Give --epsilon-per-km or "
+            "--mu-per-km to go by length, --weighted for the nearest site by length, or --hops."
+        )
 
 
 def _counted_by(labels: Path | None, edges: Path) -> int | None:
@@ -152,57 +270,141 @@ def _counted_by(labels: Path | None, edges: Path) -> int | None:
     return load_npy(labels).size
 
 
-def _sites(text: str) -> dict[Any, int]:
-    """Names and nodes from ``17,5000`` or ``Bellevue=17,Sinai=5000``."""
-    found: dict[Any, int] = {}
+def _sites(text: str, named: bool) -> dict[Any, int | str]:
+    """Names and nodes from ``17,5000`` or ``Bellevue=17,Sinai=5000``; nodes may have names."""
+    found: dict[Any, int | str] = {}
     for part in text.split(","):
-        name, _, node = part.rpartition("=")
-        if not node.strip().isdigit():
-            raise RainbowError(
-                f"a site must be a node or NAME=NODE, a whole number, got {part.strip()!r}"
-            )
-        key = name.strip() or int(node)
+        name, _, last = (word.strip() for word in part.rpartition("="))
+        if not (last if named else last.isdigit()):
+            kind = "" if named else ", a whole number"
+            raise RainbowError(f"a site must be a node or NAME=NODE{kind}, got {part.strip()!r}")
+        node = last if named else int(last)
+        key = name or node
         if key in found:
             raise RainbowError(f"sites must be different, got {key!r} twice")
-        found[key] = int(node)
+        found[key] = node
     return found
 
 
-def _by_sites(loaded: Edges, sites: dict[Any, int], weighted: bool) -> tuple[RainbowGraph, int]:
+def _by_sites(
+    loaded: Edges, sites: dict[Any, int | str], weighted: bool | None
+) -> tuple[RainbowGraph, int]:
     from rainbowdp.graphs.graph import RainbowGraph
+    from rainbowdp.graphs.lengths import with_lengths
     from rainbowdp.graphs.sites import nearest_sites
 
     with progress_bar("Finding the nearest sites") as progress:
         near = nearest_sites(loaded, sites, weighted=weighted, progress=progress)
+    loaded = loaded if weighted is None else with_lengths(loaded, False)
     return RainbowGraph(loaded, near.rainbows, near.names, labels=near.labels), near.unreached
 
 
-def _by_labels(loaded: Edges, labels: Path, rainbows: Path) -> RainbowGraph:
+def _by_labels(
+    loaded: Edges, labels: Path, rainbows: Path, ties: str | None
+) -> tuple[RainbowGraph, Any]:
+    """The graph, and what its ties are worth if rainbows have several first choices."""
     from rainbowdp.graphs.graph import RainbowGraph
+    from rainbowdp.graphs.lengths import with_lengths
+    from rainbowdp.graphs.partial import partial_rainbows
     from rainbowdp.graphs.readers.nodes import read_labels, read_rainbows
 
     marks = read_labels(labels, loaded)
-    return RainbowGraph(loaded, read_rainbows(rainbows, sorted(set(marks.tolist()))), labels=marks)
+    loaded = loaded if loaded.steps is not None else with_lengths(loaded, False)
+    orders = read_rainbows(rainbows, sorted(set(marks.tolist())))
+    tiers: dict[Any, list[Any]] = {
+        label: [cell.split(ties) if ties and isinstance(cell, str) else cell for cell in order]
+        for label, order in orders.items()
+    }
+    partial = partial_rainbows(tiers)
+    graph = RainbowGraph(loaded, partial.rainbows, partial.answers, labels=marks)
+    return graph, partial.utility if partial.tied else None
+
+
+def _minus_distance(edges: Any, sites: dict[Any, Any], by_length: bool) -> Any:
+    """Minus the distance to the named site; a site that cannot be reached is as far as any."""
+    import numpy as np
+
+    from rainbowdp.graphs.site_distances import site_distances
+
+    found = site_distances(edges, sites, weighted=by_length)
+    beyond = np.isinf(found)
+    found[beyond] = found[~beyond].max(initial=0.0)
+    return np.negative(found, out=found)
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """What the designer wants, as ``rb.best`` takes it; ``sign`` is −1 where losses are shown."""
+
+    utility: Any
+    weights: Any
+    forbid: tuple[Any, ...]
+    sign: int
+
+    @property
+    def given(self) -> bool:
+        """Whether answers or nodes are not all worth the same."""
+        return self.utility is not None or self.weights is not None
+
+
+def _goal(
+    graph: RainbowGraph,
+    loaded: Edges,
+    utility: Any,
+    loss: str | None,
+    weights: Path | None,
+    forbid: str | None,
+) -> _Goal:
+    from rainbowdp.graphs.readers.goals import read_loss, read_weights
+
+    if loss is not None and loss != "distance":
+        costs = read_loss(loss, list(graph.regions), graph.answers)
+        utility = {row: {a: -cost for a, cost in each.items()} for row, each in costs.items()}
+    counted = None if weights is None else read_weights(weights, loaded)
+    named = {str(answer): answer for answer in graph.answers}
+    words = [] if forbid is None else [word.strip() for word in forbid.split(",")]
+    unwanted = tuple(named.get(word, word) for word in words)
+    return _Goal(utility, counted, unwanted, 1 if loss is None else -1)
 
 
 def _deployed(
-    graph: RainbowGraph, promise: Guarantee, kind: str, boundary: str | None
+    graph: RainbowGraph, promise: Guarantee, kind: str, boundary: str | None, goal: _Goal
 ) -> tuple[Deployment, str | None]:
     """The mechanism with its keys, and how its boundary was found, in words, if it has one."""
+    from rainbowdp.graphs.forbidding import forbid
     from rainbowdp.guarantees.curve import curve_of
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.design import design as designed
     from rainbowdp.mechanisms.design import worst_case_boundary
+    from rainbowdp.mechanisms.preferring import preferring
+    from rainbowdp.mechanisms.worths import goal_of
 
     guarantee = curve_of(promise, "a mechanism on a graph")
+    wanted: dict[str, Any] = {
+        "utility": goal.utility,
+        "weights": goal.weights,
+        "forbid": goal.forbid,
+    }
+    if kind == "best" and boundary is None:
+        return deploy(graph, guarantee, kind, **wanted), None
+    if goal.given and not (boundary == "total" and kind in ("best", "homogeneous")):
+        raise RainbowError(
+            "a goal of your own decides for --mechanism best or --boundary total only; leave out "
+            "--loss, --weights and --ties, or the other option"
+        )
     if boundary is None and kind != "homogeneous":
-        return deploy(graph, guarantee, kind), None
+        return deploy(graph, guarantee, kind, forbid=goal.forbid), None
     if kind not in ("best", "homogeneous"):
         raise RainbowError(f"{kind} has no boundary to choose; leave out --boundary")
     condition: BoundaryCondition | Sequence[str]
     if boundary == "total":
-        condition, words = designed(graph, guarantee).boundary, "designed for the sum"
-    elif boundary == "symmetric":
+        graph, worths = goal_of(graph, **wanted)
+        if goal.utility is not None:
+            graph = preferring(graph, worths)
+        found = designed(graph, guarantee, utility=worths).boundary
+        return deploy(found.graph, guarantee, "homogeneous", boundary=found), "designed for the sum"
+    graph = forbid(graph, goal.forbid)
+    if boundary == "symmetric":
         condition, words = BoundaryCondition.symmetric(graph, guarantee), "symmetric, as asked for"
     elif boundary in (None, "worst"):
         drawn = worst_case_boundary(graph, guarantee)
@@ -220,6 +422,8 @@ def _show(
     written: Path,
     seconds: float,
     as_json: bool,
+    goal: _Goal,
+    measured: Measured | None = None,
 ) -> None:
     from rainbowdp.guarantees.descriptions import describe_guarantee
 
@@ -238,10 +442,14 @@ def _show(
                 "certain": certain,
                 "unreached": unreached,
                 "guarantee": describe_guarantee(exact.guarantee),
+                "neighbors": exact.neighbors,
+                "lengths": None if measured is None else measured.as_dict(),
                 "truth": {"least": float(truth.min()), "mean": float(truth.mean())},
                 "kind": exact.name,
                 "boundary": drawn,
                 "goal": None if deployed.choice is None else deployed.choice.goal,
+                "value": None if deployed.choice is None else deployed.choice.value,
+                "forbidden": [str(answer) for answer in goal.forbid],
                 "candidates": [each.as_dict() for each in deployed.choice.candidates]
                 if deployed.choice is not None
                 else None,
@@ -252,46 +460,61 @@ def _show(
             }
         )
         return
-    deepest = f"at most {max(depths)} deep" if depths else "none with a boundary"
+    steps = "" if measured is None else f" steps of {measured.unit_in_words}"
+    deepest = f"at most {max(depths):,}{steps} deep" if depths else "none with a boundary"
     facts = {
         "graph": f"{_counted(len(graph), 'node')}, {_counted(graph.edge_count, 'edge')}",
         "regions": (
             f"{len(graph.regions):,}, {_counted(len(graph.touching), 'pair')} touching, {deepest}"
         ),
         "guarantee": f"{exact.guarantee}, neighbors {exact.neighbors}",
-        "kind": _chosen(deployed, drawn),
-        "true answer": f"{_percent(truth.min())} at least, {_percent(truth.mean())} on average",
+        **({} if measured is None else measured.facts()),
+        "kind": _chosen(deployed, drawn, goal),
+        "true answer": f"{uncertain(truth.min())} at least, {uncertain(truth.mean())} on average",
         "proved": f"exactly, {exact.proof.statement}; checked on every edge",
     }
+    if deployed.choice is not None and goal.sign < 0:
+        over = "nodes" if goal.weights is None else "nodes by their weights"
+        facts["loss"] = f"{-deployed.choice.value:.4g} in the mean over {over}"
     if certain:
         facts["certain"] = f"{_counted(certain, 'node')} with no other region in reach: no noise"
     if unreached:
         facts["unreached"] = f"{_counted(unreached, 'node')} with no site in reach: the first one's"
     facts["mechanism"] = mechanism
-    facts["nodes"] = f"{nodes}: node, region, {', '.join(deployed.keys)}"
+    facts["nodes"] = f"{nodes}: node, region, {_columns(list(deployed.keys))}"
     print_facts(facts)
     if deployed.choice is not None:
         typer.echo("")
-        _print_candidates(deployed.choice)
+        _print_candidates(deployed.choice, goal)
 
 
-def _chosen(deployed: Deployment, drawn: str | None) -> str:
+def _columns(keys: list[str]) -> str:
+    if len(keys) <= _FEW:
+        return ", ".join(keys)
+    return f"{', '.join(keys[:2])}, … ({len(keys)} columns)"
+
+
+def _chosen(deployed: Deployment, drawn: str | None, goal: _Goal) -> str:
     if deployed.choice is not None:
-        return f"{deployed.name}, which says the true answer most often of those below"
+        if goal.sign < 0:
+            told = "loses least of those below"
+        elif goal.given:
+            told = "does best of those below"
+        else:
+            told = "says the true answer most often of those below"
+        return f"{deployed.name}, which {told}"
     return deployed.name if drawn is None else f"{deployed.name}, its boundary {drawn}"
 
 
-def _print_candidates(choice: Choice) -> None:
-    """A line for each kind: its mean chance of the true answer, or why there is none."""
+def _print_candidates(choice: Choice, goal: _Goal) -> None:
+    """A line for each kind: its mean chance of the true answer or loss, or why there is none."""
     width = max(len(each.kind) for each in choice.candidates)
     for each in choice.candidates:
-        shown = "–" if each.value is None else _percent(each.value)
+        shown = "–"
+        if each.value is not None:
+            shown = uncertain(each.value) if goal.sign > 0 else f"{-each.value:.4g}"
         typer.echo(f"  {each.kind:<{width}}  {shown:>7}  {each.note}".rstrip())
 
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _percent(share: float) -> str:
-    return f"{floor(share * 1e4) / 100:.2f}%"  # rounded down: no private answer is certain

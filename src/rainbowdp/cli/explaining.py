@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict
 from fractions import Fraction
-from math import floor
 from typing import Any, NamedTuple
 
 import typer
@@ -34,9 +33,12 @@ from rainbowdp.cli.showing import (
     each_group,
     kind_in_words,
     proved,
+    sureness,
+    workings,
     worth_as_json,
 )
 from rainbowdp.comparison import OTHERS, ours_for
+from rainbowdp.display.numbers import uncertain
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Quantiles, Question, Ranking, Threshold
@@ -76,11 +78,13 @@ def explain(asked: Askable, as_json: bool) -> None:
     print_facts(
         {
             "mechanism": kind_in_words(asked),
+            **workings(asked),
             "guarantee": f"{asked.guarantee}, {change_in_words(asked.question)}",
             "in words": asked.guarantee.in_words(whom),
             **each_group(asked),
             "answers": special.answers,
             **counted_rows(asked.question),
+            **({"sure": sureness(asked)} if isinstance(inner, QuestionMechanism) else {}),
             "proves": asked.proves().in_words(),
         }
     )
@@ -137,13 +141,13 @@ def _by_margin(mechanism: QuestionMechanism) -> _Explained:
         unit = _counted(mechanism.question)
         typer.echo(f"\nmargin: how many {unit} must change before another answer is the true one")
         typer.echo("probability of the true answer, and the least of what others have\n")
-        lines = [["margin", mechanism.name, *beside]]
-        for place, (margin, least, most) in enumerate(rows):
-            low, high = _percent(least), _percent(most)
-            own = low if low == high else f"{low} to {high}"
-            others = (_percent(column[place]) for column in beside.values())
-            lines.append([str(margin), own, *others])
-        _print_aligned(lines)
+        lines = [["margin", *(f"{margin:,}" for margin, _, _ in rows)]]
+        lines.append([mechanism.name, *(uncertain(low) for _, low, _ in rows)])
+        most = [uncertain(high) for _, _, high in rows]
+        if most != lines[-1][1:]:
+            lines.append(["  at most", *most])
+        lines += [[name, *map(uncertain, column)] for name, column in beside.items()]
+        _print_aligned(lines, left=True)
         if far:
             typer.echo(f"\nhow far off, in the mean over histograms of 16 to 1,048,576 {unit}\n")
             _print_aligned(_lines_of(far))
@@ -179,21 +183,22 @@ def _lines_of(far: dict[str, MeanOff]) -> list[list[str]]:
         *(
             [
                 name.ljust(width),
-                _percent(off.wrong),
+                uncertain(off.wrong),
                 f"{off.records:.4g}",
                 f"{off.bins:.4g}",
-                _percent(off.beyond or 0.0),
+                uncertain(off.beyond or 0.0),
             ]
             for name, off in far.items()
         ),
     ]
 
 
-def _print_aligned(lines: list[list[str]]) -> None:
+def _print_aligned(lines: list[list[str]], *, left: bool = False) -> None:
+    """Print columns aligned right; with ``left`` the first one, of names, is not."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        cells = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        typer.echo("  ".join(cells).rstrip())
+        first, *cells = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        typer.echo("  ".join([line[0].ljust(widths[0]) if left else first, *cells]).rstrip())
 
 
 def _counted(question: Question) -> str:
@@ -211,10 +216,6 @@ def _listed_answers(question: Question) -> str:
         return ", ".join(question.answers)
     shown, many = "; ".join(question.answers[:_SHOWN]), len(question.answers)
     return shown if many <= _SHOWN else f"{shown}; … ({many:,} in all)"
-
-
-def _percent(chance: float) -> str:
-    return f"{floor(chance * 1e6) / 1e4:.4f}%"  # rounded down, so never "100%"
 
 
 def _others(mechanism: QuestionMechanism) -> dict[str, Any]:

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rainbowdp.cli import choices
 from rainbowdp.cli.output import AsJson, Group, print_facts, print_json
 from rainbowdp.cli.project import DEFAULT, named_ledger, project
+from rainbowdp.cli.remote import (
+    DatasetName,
+    Service,
+    TokenFile,
+    remote_of,
+    show_remote_balance,
+    show_remote_history,
+)
 from rainbowdp.cli.reporting import export, report
 from rainbowdp.cli.telling import moment
 from rainbowdp.errors import LedgerError
@@ -16,11 +25,15 @@ ledgers = typer.Typer(
     cls=Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="The durable record of what privacy has been spent.",
+    help="The durable record of what privacy has been spent.\n\n"
+    "Examples:\n\n"
+    "* `rainbow ledger create budget.db --dataset ward-visits-2026 --epsilon 3`\n"
+    "* `rainbow ledger balance budget.db`\n"
+    "* `rainbow ledger history budget.db`",
 )
 
 if TYPE_CHECKING:
-    from rainbowdp.ledger import Balance, Ledger, Record
+    from rainbowdp.ledger import Balance, Cost, Ledger, Record
 
 _LOOKED_AT = 2000  # entries, for a name that asks
 
@@ -77,15 +90,15 @@ def create(
     ] = None,
     spend_in: Annotated[
         str | None,
-        typer.Option(help="Turn ε and δ into the 'rho' or 'mu' that keeps them: for many answers."),
+        choices.chosen(
+            ("rho", "mu"), "Turn ε and δ into the rho or mu that keeps them: for many answers."
+        ),
     ] = None,
     delta_apart: Annotated[
         str | None,
         typer.Option(help="With --spend-in: so much of δ stays for answers with a δ of their own."),
     ] = None,
-    neighbors: Annotated[
-        str, typer.Option(help="What one change is: 'substituted' or 'added or removed'.")
-    ] = "substituted",
+    neighbors: Annotated[str, choices.neighbors()] = "substituted",
     person: Annotated[
         str | None,
         typer.Option(help="Protect persons, not records: the column that says whose row it is."),
@@ -142,6 +155,7 @@ def create(
         typer.echo(f"keeps      {DP(epsilon, delta or 0)} in all")
 
 
+@ledgers.command("show", hidden=True)  # what people try first
 @ledgers.command()
 def balance(
     place: Place = DEFAULT,
@@ -153,16 +167,23 @@ def balance(
         ),
     ] = None,
     as_json: AsJson = False,
+    service: Service = None,
+    token_file: TokenFile = None,
+    dataset: DatasetName = None,
 ) -> None:
     """Show the budget: what it is for, in total, spent and left.
 
     Example: `rainbow ledger balance budget.db --at 0.1`
     """
+    if service is not None:
+        show_remote_balance(remote_of(project(), service, token_file, dataset), as_json)
+        return
     from rainbowdp.ledger import Ledger
 
     book = Ledger.open(place)
     found = book.balance()
-    remaining = _remaining(book, found, at)
+    cost = _price(book, found, at)
+    remaining = None if cost is None else _remaining(found, cost)
     if as_json:
         print_json({**found.as_dict(), "answers_left": remaining})
         return
@@ -179,23 +200,26 @@ def balance(
         others = "; and others" if found.other_sources else ""
         facts["sources"] = "; ".join(map(_named, found.sources)) + others
     for limit in found.limits:
-        facts[f"limit of {limit.analyst}"] = f"{limit.total}, spent {limit.spent}"
+        facts[f"limit of {limit.whose}"] = limit.in_words(cost)
     if found.closed is not None:
         facts["closed"] = moment(found.closed)
     print_facts(facts)
 
 
-def _remaining(book: Any, found: Any, at: str | None) -> dict[str, Any] | None:
-    """How many answers are left at a price, or at the last one that was paid."""
+def _price(book: Ledger, found: Balance, at: str | None) -> Cost | None:
+    """The price that was named, or the last one that was paid."""
     from rainbowdp.ledger.cost import price
-    from rainbowdp.ledger.remaining import in_words, price_in_words
+    from rainbowdp.ledger.remaining import price_in_words
 
     if at is not None:
-        cost = price(price_in_words(at, book.kind), book.kind, book.where)
-    elif found.entries:
-        cost = book.history(1)[-1].cost
-    else:
-        return None
+        return price(price_in_words(at, book.kind), book.kind, book.where)
+    return book.history(1)[-1].cost if found.entries else None
+
+
+def _remaining(found: Balance, cost: Cost) -> dict[str, Any]:
+    """How many answers are left at a price."""
+    from rainbowdp.ledger.remaining import in_words
+
     many = found.answers_left(cost)
     return {
         "price": str(cost),
@@ -340,8 +364,18 @@ def renew(
 @ledgers.command()
 def limit(
     place: Annotated[str, typer.Argument(help="The ledger.")],
-    analyst: Annotated[str, typer.Argument(help="Who, as it stands in the entries.")],
     signed_by: SignedBy,
+    analyst: Annotated[
+        str | None,
+        typer.Argument(help="Who, as it stands in the entries; everybody together if not given."),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Of which data, as it stands in the entries.")
+    ] = None,
+    per: Annotated[
+        str | None,
+        typer.Option(help="So much in each hour, day, week, month, or in '12 hours' (UTC)."),
+    ] = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
     mu: Mu = None,
@@ -349,16 +383,17 @@ def limit(
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Limit what one analyst may spend from now on; without an amount, lift the limit.
+    """Limit what an analyst may spend, or all of them; without an amount, lift the limit.
 
-    Example: `rainbow ledger limit budget.db ann --epsilon 1 --signed-by "A. Officer"`
+    Example: `rainbow ledger limit budget.db ann --epsilon 1 --per week --signed-by "A. Officer"`
     """
     from rainbowdp.ledger import Ledger
 
     amount: Any = {"epsilon": epsilon, "delta": delta or 0, "mu": mu, "rho": rho}
     book = Ledger.open(place, by=by)
-    _added(book, book.limit(analyst, **amount, signed_by=signed_by), as_json)
-    if not as_json:
+    about: Any = {"source": source, "per": per, "signed_by": signed_by}
+    _added(book, book.limit(analyst, **amount, **about), as_json)
+    if analyst is not None and not as_json:
         _warn_of_a_stranger(book, analyst)
 
 
@@ -432,11 +467,17 @@ def history(
     place: Place = DEFAULT,
     last: Annotated[int | None, typer.Option(min=0, help="Only the latest so many.")] = None,
     as_json: AsJson = False,
+    service: Service = None,
+    token_file: TokenFile = None,
+    dataset: DatasetName = None,
 ) -> None:
     """Tell what happened: who asked what, the answer, what it cost and what was left. It is free.
 
     Example: `rainbow ledger history budget.db --last 20`
     """
+    if service is not None:
+        show_remote_history(remote_of(project(), service, token_file, dataset), last, as_json)
+        return
     from rainbowdp.cli.telling import told
     from rainbowdp.ledger import Ledger
 

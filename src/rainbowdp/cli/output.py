@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ __all__ = [
     "must_be_open",
     "print_facts",
     "print_json",
+    "print_rows",
     "progress_bar",
     "warn",
     "working",
@@ -76,6 +77,14 @@ def print_facts(facts: Mapping[str, str | Callable[[], str]]) -> None:
     width = max(len(name) for name in facts)
     for name, value in facts.items():
         typer.echo(f"{name:<{width}}  {value if isinstance(value, str) else value()}")
+
+
+def print_rows(rows: Sequence[Sequence[str]]) -> None:
+    """A line for each row, its columns aligned."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        typer.echo("  ".join(cells).rstrip())
 
 
 @contextmanager

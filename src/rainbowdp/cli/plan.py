@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,13 +15,25 @@ from rainbowdp.cli.output import (
     must_be_open,
     print_facts,
     print_json,
+    print_rows,
     progress_bar,
     warn,
     working,
 )
 from rainbowdp.cli.paying import Payment, watched
 from rainbowdp.cli.plan_file import PlanFile, read_plan
-from rainbowdp.cli.project import named_ledger, project
+from rainbowdp.cli.project import Project, named_ledger, project
+from rainbowdp.cli.remote import (
+    DatasetName,
+    Service,
+    TokenFile,
+    named_service,
+    refuse_local,
+    remote_of,
+    run_remote_plan,
+    show_remote_plan,
+    unit_options,
+)
 from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.showing import change_in_words
 from rainbowdp.cli.tables import TABLE_HELP, SqlTable, data_of
@@ -41,7 +52,7 @@ def plan(
         str, typer.Argument(metavar="PLAN", help="A TOML file with a [[question]] for each.")
     ],
     table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help=f"With --run: {TABLE_HELP}")
+        str | None, typer.Argument(metavar="TABLE", help=f"With --run: {TABLE_HELP}")
     ] = None,
     epsilon: Annotated[str | None, typer.Option(help="The total in ε.")] = None,
     delta: Annotated[str | None, typer.Option(help="The total in δ.")] = None,
@@ -73,6 +84,9 @@ def plan(
         typer.Option("--source", help="What to call the data in the ledger, if not by its path."),
     ] = None,
     sql_table: SqlTable = None,
+    service: Service = None,
+    token_file: TokenFile = None,
+    dataset: DatasetName = None,
     as_json: AsJson = False,
 ) -> None:
     """Plan many questions before any is paid: which currency, what each gets and what it buys.
@@ -82,7 +96,25 @@ def plan(
 
     Example: `rainbow plan plan.toml --epsilon 3 --delta 1e-6`
     """
-    read = read_plan(Path(file), project())
+    settings = project()
+    local = {"TABLE": table, "--ledger": ledger, "--no-ledger": no_ledger}
+    local |= {"--source": declared, "--sql-table": sql_table}
+    address = named_service(settings, service, local=any(local.values()))
+    if address is not None:
+        refuse_local(local)
+        remote = remote_of(settings, address, token_file, dataset)
+        unit = unit_options(remote, {})
+        read = read_plan(Path(file), Project(settings.file, {**settings.said, **unit}))
+        with working("Planning"):
+            told = remote.plan(
+                read.targets, _total(read, epsilon, delta, mu, rho), currency=currency
+            )
+        if run:
+            run_remote_plan(remote, told, name, as_json)
+        else:
+            show_remote_plan(told, read.targets[0].question, as_json)
+        return
+    read = read_plan(Path(file), settings)
     if ledger is not None and no_ledger:
         raise RainbowError("Give either --ledger or --no-ledger, not both.")
     place = None if no_ledger else ledger or named_ledger(read.settings)
@@ -174,20 +206,13 @@ def _show(made: Plan, as_json: bool) -> None:
     for asked in made.names:
         mechanism = made[asked]
         rows.append((asked, str(mechanism.guarantee), mechanism.name, words[asked]))
-    _print_rows(rows)
+    print_rows(rows)
     others = made.comparison()
     if others:
         typer.echo("\nthe other ways to pay, and the first question in each\n")
-        _print_rows([("paid by", "guarantee", "buys"), *others])
+        print_rows([("paid by", "guarantee", "buys"), *others])
     typer.echo("\nNo data was read and nothing was spent.")
     warn(made.guarantee, whom)
-
-
-def _print_rows(rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        typer.echo("  ".join(cells).rstrip())
 
 
 def _show_answers(made: Plan, release: PlanRelease, book: Any, as_json: bool) -> None:
@@ -210,7 +235,7 @@ def _show_answers(made: Plan, release: PlanRelease, book: Any, as_json: bool) ->
     rows = [("question", "answer", "guarantee")]
     for asked in made.names:
         rows.append((asked, str(release[asked].answer), str(made[asked].guarantee)))
-    _print_rows(rows)
+    print_rows(rows)
     typer.echo()
     facts = {}
     for asked in made.names:

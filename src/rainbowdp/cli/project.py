@@ -1,7 +1,8 @@
 """What need not be said with every command: a project file, and where the ledger is.
 
 ``rainbow.toml``, in the current folder or one above it, says what the data is, whose it is, and
-which ledger pays. Options of a command come first, then ``RAINBOW_LEDGER``, then the file.
+which ledger pays, or which service has both. Options of a command come first, then
+``RAINBOW_LEDGER``, ``RAINBOW_SERVICE`` and ``RAINBOW_TOKEN_FILE``, then the file.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ TEXTS = (
     "data",
     "table",
     "ledger",
+    "service",
+    "token_file",
+    "dataset",
     "source",
     "person",
     "person_rule",
@@ -34,7 +38,7 @@ TEXTS = (
 )
 NUMBERS = ("epsilon", "delta", "mu", "rho")
 KEYS = (*TEXTS, *NUMBERS, "rows_per_person")
-_PLACES = ("data", "ledger")
+_PLACES = ("data", "ledger", "token_file")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,9 @@ from rainbowdp.errors import (
     MissingExtra,
     NoTable,
     RainbowError,
+    ServiceError,
     UnreadableTable,
+    WaitingForApproval,
 )
 
 CODES = {
@@ -33,20 +35,26 @@ CODES = {
     "budget": 4,
     "ledger": 5,
     "output": 6,
+    "service": 7,
+    "waiting": 8,
+    "broken": 9,
     "interrupted": 130,
     "terminated": 143,
 }
 
 EXIT_CODES = """Exit codes: 0 done; 1 failed; 2 a wrong option or question; 3 a table or file that
 cannot be read; 4 the budget is spent; 5 trouble with the ledger; 6 the output could not be written;
-130 interrupted (143 by SIGTERM). With `--json` an error is a JSON object on standard output:
-`{"error": {"kind": …, "message": …, "exit_code": …}}`."""
+7 trouble with the service; 8 a curator has to approve the question; 9 an audit found a claim
+broken; 130 interrupted (143 by SIGTERM). With `--json` an error is a JSON object on standard
+output: `{"error": {"kind": …, "message": …, "exit_code": …}}`."""
 
 _KINDS: tuple[tuple[type[Exception], str], ...] = (  # the first that fits
     (BudgetExceeded, "budget"),
     (LedgerError, "ledger"),
     (UnreadableTable, "unreadable"),
     (InvalidFile, "unreadable"),
+    (WaitingForApproval, "waiting"),
+    (ServiceError, "service"),
     (NoTable, "failed"),
     (MissingExtra, "failed"),
     (RainbowError, "usage"),

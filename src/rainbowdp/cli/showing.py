@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from rainbowdp.answering.askable import Askable
+from rainbowdp.answering.coverage import percent
 from rainbowdp.answering.grouped import GroupedMechanism
+from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.release import Release, Statement
 from rainbowdp.cli.output import print_facts, print_json, warn
 from rainbowdp.errors import LedgerError
@@ -18,6 +21,10 @@ from rainbowdp.questions.keys import Keys
 from rainbowdp.questions.posed import Posed
 from rainbowdp.questions.relations import PersonRule
 from rainbowdp.questions.units import unit_of
+from rainbowdp.sessions.buying import least
+
+SURE = Fraction(99, 100)
+_PEOPLE = ("person", "people")
 
 if TYPE_CHECKING:
     from rainbowdp.ledger import Entry, Ledger
@@ -53,18 +60,22 @@ def show(mechanism: Askable, release: Release, book: Ledger | None, as_json: boo
         print_facts({"group": "answer", **{name: str(a) for name, a in in_groups.items()}})
         typer.echo()
     facts: dict[str, str | Callable[[], str]] = {
-        **({"answer": _in_words(release.answer)} if in_groups is None else {}),
+        **({"answer": answer_in_words(release.answer)} if in_groups is None else {}),
         "guarantee": f"{mechanism.guarantee}, {change_in_words(mechanism.question)}",
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": kind_in_words(mechanism),
+        **workings(mechanism),
         **counted_rows(mechanism.question),
         **each_group(mechanism),
     }
+    if isinstance(inner_of(mechanism), QuestionMechanism):  # found once the answer is out
+        facts["sure"] = lambda: sureness(mechanism)
     if release.proves is not None:
         each = "" if in_groups is None else "for each group, "
         facts["proves"] = f"{each}{release.proves.in_words(about)}"
     if drawn_by != mechanism.name:
         facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
+        facts = {name: fact for name, fact in facts.items() if name not in ("that is", "sure")}
     if entry is None or book is None:
         facts["ledger"] = "none: this answer is not recorded anywhere"
     else:
@@ -81,9 +92,10 @@ def _left(book: Ledger, entry: Entry, *, recalled: bool) -> str:
         balance = book.balance()
     except LedgerError as error:
         return f"recorded as entry {entry.number}, but what is left is unknown now: {error}"
+    rest = balance.left.out_of(balance.total)
     if recalled:
-        return f"{book.where}: recalled, drawn {drawn}, nothing spent; left {balance.left}"
-    return f"{book.where}: left {balance.left} of {balance.total}"
+        return f"{book.where}: recalled, drawn {drawn}, nothing spent; {rest}"
+    return f"{book.where}: {rest}"
 
 
 def _balance_as_json(book: Ledger | None) -> dict[str, Any]:
@@ -96,7 +108,7 @@ def _balance_as_json(book: Ledger | None) -> dict[str, Any]:
         return {"balance": None, "balance_unknown": str(error)}
 
 
-def _in_words(answer: Any) -> str:
+def answer_in_words(answer: Any) -> str:
     """An answer, or several of them."""
     if isinstance(answer, tuple):
         return ", ".join(answer) or "none"
@@ -121,6 +133,33 @@ def worth_as_json(mechanism: Askable) -> dict[str, Any]:
 def kind_in_words(mechanism: Askable) -> str:
     """The kind of mechanism, and what is known of it."""
     return ", ".join(filter(None, [mechanism.name, mechanism.claim, "proved exactly"]))
+
+
+def workings(mechanism: Askable) -> dict[str, str]:
+    """What the mechanism does, in a few words, where there are several kinds to tell apart."""
+    inner = inner_of(mechanism)
+    return {"that is": inner.family.summary} if isinstance(inner, QuestionMechanism) else {}
+
+
+def sureness(mechanism: Askable) -> str:
+    """From which margin on the true answer is said 99 times in 100; about no data at all."""
+    inner = inner_of(mechanism)
+    assert isinstance(inner, QuestionMechanism)
+    rule, question = inner.exact().rule, inner.question
+    margin = least(lambda many: rule.chances(question, many)[0] >= SURE)
+    each = "" if inner is mechanism else "in each group, "
+    if margin is None:
+        return f"{each}at no margin right {percent(SURE)} of the time"
+    one, several = ("record", "records") if unit_of(question).whom == "one record" else _PEOPLE
+    return (
+        f"{each}right at least {percent(SURE)} of the time from a margin of "
+        f"{margin:,} {one if margin == 1 else several} on"
+    )
+
+
+def inner_of(mechanism: Askable) -> Askable:
+    """The mechanism itself, or the one that answers in each group."""
+    return mechanism.inner if isinstance(mechanism, GroupedMechanism) else mechanism
 
 
 def change_in_words(question: Posed) -> str:

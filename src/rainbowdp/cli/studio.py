@@ -20,10 +20,11 @@ def studio(
         bool, typer.Option("--no-browser", help="Print the address only.")
     ] = False,
 ) -> None:
-    """See and tune mechanisms on a page in your browser.
+    """Understand, try and tune private answers in your browser.
 
-    Pick an example or open a file; move ε, δ or μ and the boundary; click a dataset. The page
-    is served to this machine only, works without a network, and writes nothing to disk.
+    Five screens say what rainbow privacy is. Then try a question of your own on made-up counts, or
+    design mechanisms on a graph: move ε, δ or μ and the boundary, click a dataset. The pages are
+    served to this machine only, work without a network, and write nothing to disk.
 
     A list of edges is text: "a b" joins two datasets, "a: red > green" says what one prefers.
 
