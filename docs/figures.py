@@ -1,4 +1,7 @@
-"""Draw the two pictures of the README: `python docs/figures.py` writes them to docs/figures/."""
+"""Draw the two pictures of the README and the story: `python docs/figures.py`.
+
+The pictures go to docs/figures/, the story to docs/_static/story/, which Git ignores.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,7 @@ from rainbowdp.plots.style import (
     new_figure,
     plot_area,
 )
+from rainbowdp.studio.story import write_page
 
 ANSWERS = ("red", "green", "blue")
 VOTES = 12  # of the idea
@@ -197,6 +201,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     plots.save(idea(), folder / "idea.svg")
     plots.save(gain(), folder / "gain.svg")
+    write_page(folder.parent / "_static" / "story")
 
 
 if __name__ == "__main__":
