@@ -23,22 +23,30 @@ __all__ = ["dice", "mariadb_url", "place", "places", "postgres_url", "spark", "s
 provide_java()
 
 # A landing must not depend on luck: CI tries the same examples every time, people new ones.
-# So few that the whole run stays under five minutes on two cores; people's runs add up.
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=40)
-settings.register_profile("people", deadline=None, max_examples=40)
+# People's are so few that the run stays under five minutes on two cores; their runs add up.
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("people", deadline=None, max_examples=20)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
 
 
+STUDIO = tuple(
+    f"tests/studio/test_{name}.py"
+    for name in ("browser", "server", "story_page", "question_page", "designer_page")
+)
+
+
 class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Each test goes to whichever worker is free, but those of the studio, Spark or MariaDB to one.
+    """Each test goes to whichever worker is free, but those of a page, Spark or MariaDB to one.
 
     These take long to start, and so do compiled kernels, which a fresh clone has to compile.
     (With pytest 9.2, marks of xdist 3.8 make no groups.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(("tests/studio/test_browser.py", "tests/studio/test_server.py")):
+        if nodeid.startswith(STUDIO):
             return "studio"
+        if nodeid.startswith("tests/service/test_page.py"):
+            return "page"
         if nodeid.startswith("tests/graphs/engines/test_compiled.py"):
             return "compiled"
         if "spark" in nodeid and "spark_submit" not in nodeid:

@@ -15,6 +15,7 @@ from rainbowdp.exact.steps import BITS
 from rainbowdp.storage.documents import checksum
 
 TOTAL = 1 << BITS
+WEIGHTS = {"rows", "ladder", "total", "steps", "most", "half", "tail", "end", "reach"}
 Content = dict[str, Any]
 THREE = rb.Winner(["a", "b", "c"], "choice")
 
@@ -89,12 +90,37 @@ KINDS = tuple(_MAKERS)
 
 
 def contents(kind: str) -> Content:
-    return copy.deepcopy(made(kind).describe())
+    """What the file of this kind says, with weights as numbers, to be changed."""
+    found: Content = as_numbers(made(kind).describe())
+    return found
+
+
+def as_numbers(content: Any, weighs: bool = False) -> Any:
+    """A copy in which weights are numbers."""
+    if isinstance(content, dict):
+        return {key: as_numbers(part, _weighs(key, part)) for key, part in content.items()}
+    if isinstance(content, list):
+        return [as_numbers(part, weighs) for part in content]
+    return int(content) if weighs and isinstance(content, str) else content
+
+
+def _weighs(key: str, part: Any) -> bool:
+    """Scores have rows, too: how many a person may have."""
+    return key in WEIGHTS and (key != "rows" or isinstance(part, list))
+
+
+def as_texts(content: Any, weighs: bool = False) -> Any:
+    """A copy in which weights are texts, as in a file."""
+    if isinstance(content, dict):
+        return {key: as_texts(part, _weighs(key, part)) for key, part in content.items()}
+    if isinstance(content, list):
+        return [as_texts(part, weighs) for part in content]
+    return str(content) if weighs and type(content) is int else content
 
 
 def write(content: Content, path: Path, *, sealed: bool = True) -> Path:
     """The content as a file, with a checksum that fits unless told otherwise."""
-    content = dict(content)
+    content = as_texts(content)
     if sealed:
         content.pop("checksum", None)
         content["checksum"] = checksum(content)

@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -48,9 +49,83 @@ def connect(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     return psycopg.connect(url.replace("postgresql+psycopg://", "postgresql://"), autocommit=True)
 
 
+@dataclass
+class Server:
+    """A server that may be killed and started again, under one address."""
+
+    program: Path
+    data: Path
+    identity: dict[str, Any]
+    settings: tuple[str, ...]
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> bool:
+        """Whether it has come up; not, if another process has taken its port."""
+        settings = [
+            "listen_addresses=127.0.0.1",
+            f"port={self.port}",
+            "unix_socket_directories=",
+            *self.settings,
+        ]
+        words = [word for setting in settings for word in ("-c", setting)]
+        with (self.data.parent / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.program, "-D", self.data, *words],
+                cwd=self.data.parent,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                **self.identity,
+            )
+        while self.process.poll() is None:
+            try:
+                connect(self.url).close()
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+            else:
+                return True
+        return False
+
+    def kill(self) -> None:
+        """End it and all of its processes at once, as a power cut would."""
+        assert self.process is not None
+        os.kill(self.process.pid, signal.SIGSTOP)  # so that it does not see its children die
+        for child in _children(self.process.pid):
+            os.kill(child, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        """End it without looking after its data."""
+        if self.process is None or self.process.poll() is not None:
+            return
+        self.process.send_signal(signal.SIGQUIT)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
 @contextmanager
 def server() -> Iterator[str]:
     """A server on a free loopback port, with its data in a folder that is removed afterwards."""
+    with killable_server() as one:
+        yield one.url
+
+
+@contextmanager
+def killable_server(*settings: str) -> Iterator[Server]:
+    """The same, to be killed and started again.
+
+    Nothing is synced to disk unless settings say so: the tests kill processes, not the machine.
+    """
     folder = Path(tempfile.mkdtemp(prefix="rainbow-pg-"))
     try:
         binaries = _binaries(folder)
@@ -64,50 +139,28 @@ def server() -> Iterator[str]:
             stdout=subprocess.DEVNULL,
             **identity,
         )
-        with (folder / "log").open("wb") as log:
-            process, url = _start(binaries / "postgres", data, log, identity)
+        started = Server(binaries / "postgres", data, identity, settings or ("fsync=off",), 0)
+        for _ in range(5):  # another process may take the port that was free
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                started.port = free.getsockname()[1]
+            if started.start():
+                break
+        else:
+            log = (folder / "log").read_text()
+            raise RuntimeError(f"PostgreSQL does not start: {log[-2000:]}")
         try:
-            yield url
+            yield started
         finally:
-            process.send_signal(signal.SIGQUIT)  # at once; the data is thrown away
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            started.stop()
     finally:
         shutil.rmtree(folder)
 
 
-def _start(
-    program: Path, data: Path, log: Any, identity: dict[str, Any]
-) -> tuple[subprocess.Popen[bytes], str]:
-    for _ in range(5):  # another process may take the port that was free
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        settings = [
-            "listen_addresses=127.0.0.1",
-            f"port={port}",
-            "unix_socket_directories=",
-            "fsync=off",  # the tests kill clients, not the machine
-        ]
-        process = subprocess.Popen(
-            [program, "-D", data, *(word for setting in settings for word in ("-c", setting))],
-            cwd=data.parent,
-            stdout=log,
-            stderr=log,
-            **identity,
-        )
-        url = f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
-        while process.poll() is None:
-            try:
-                connect(url).close()
-            except psycopg.OperationalError:
-                time.sleep(0.05)
-            else:
-                return process, url
-    raise RuntimeError(f"PostgreSQL does not start: {(data.parent / 'log').read_text()[-2000:]}")
+def _children(process: int) -> list[int]:
+    """The processes that this one has started."""
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    return [int(child) for found in lists for child in found.read_text().split()]
 
 
 def _binaries(folder: Path) -> Path:

@@ -451,3 +451,32 @@ def lines() -> st.SearchStrategy[bytes]:
         st.sampled_from([b"red", b"blue,1", b'1,"red",2', b'{"choice": "blue", "n": 2}']),
         st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"")),
     )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A graph with whole lengths: pairs, steps beside them, and a region for each node."""
+
+    pairs: NDArray[np.int64]
+    steps: NDArray[np.uint32]
+    region: NDArray[np.uint8]
+
+    @property
+    def size(self) -> int:
+        return len(self.region)
+
+
+@st.composite
+def measured_graphs(
+    draw: st.DrawFn, *, longest: int = 9, zeros: bool = True, regions: int = 3
+) -> Measured:
+    """Up to nine nodes, loops and repeats included; one edge may be far longer than the others."""
+    size = draw(st.integers(1, 9))
+    node = st.integers(0, size - 1)
+    length = st.integers(0 if zeros else 1, longest)
+    edges = draw(st.lists(st.tuples(node, node, length), max_size=18))
+    pairs = np.array([edge[:2] for edge in edges], dtype=np.int64).reshape(-1, 2)
+    steps = np.array([edge[2] for edge in edges], dtype=np.uint32)
+    marks = draw(st.lists(st.integers(0, regions - 1), min_size=size, max_size=size))
+    order = list(dict.fromkeys(marks))  # numbered as a graph numbers them, by first appearance
+    return Measured(pairs, steps, np.array([order.index(m) for m in marks], dtype=np.uint8))

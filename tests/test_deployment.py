@@ -118,9 +118,9 @@ def test_what_cannot_be_written(tmp_path: Path, roads: rb.RainbowGraph) -> None:
     with pytest.raises(rb.InvalidFile) as refused:
         placed.save(tmp_path / "none" / "out.json")
     assert_one_sentence(refused.value, "cannot write", tmp_path / "none")
-    named = rb.RainbowGraph([("x", "y")], {"x": ("a", "b"), "y": ("b", "a")})
-    with pytest.raises(rb.InvalidGraph, match="whole numbers"):
-        rb.deploy(named, rb.DP(1)).save(tmp_path / "out.json")
+    pairs = rb.RainbowGraph([((0, 0), (0, 1))], {(0, 0): ("a", "b"), (0, 1): ("b", "a")})
+    with pytest.raises(rb.InvalidGraph, match="whole numbers or texts"):
+        rb.deploy(pairs, rb.DP(1)).save(tmp_path / "out.json")
 
 
 def test_more_regions_than_fit(roads: rb.RainbowGraph, monkeypatch: pytest.MonkeyPatch) -> None:

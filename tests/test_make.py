@@ -13,12 +13,12 @@ ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / "tests" / "install_programs"
 
 
-def run(path: Path) -> subprocess.CompletedProcess[str]:
+def run(path: Path, *names: str) -> subprocess.CompletedProcess[str]:
     """The script on a machine that has nothing but what is in ``path``."""
     shell = shutil.which("sh")
     assert shell
     return subprocess.run(
-        [shell, str(SCRIPT)], env={"PATH": str(path)}, capture_output=True, text=True
+        [shell, str(SCRIPT), *names], env={"PATH": str(path)}, capture_output=True, text=True
     )
 
 
@@ -40,17 +40,25 @@ def command(folder: Path, name: str, does: str) -> None:
 
 def refused(done: subprocess.CompletedProcess[str]) -> bool:
     *before, last = done.stderr.splitlines()
-    told = last.startswith("The tests need a browser and MariaDB") and last.endswith("-server).")
+    told = last.startswith("The tests and the proofs need programs") and last.endswith(" coq).")
     return done.returncode == 1 and not done.stdout and not before and told
 
 
 MARIADB = ("mariadbd", "mariadb-install-db", "my_print_defaults")
+COQ = ("coqc", "coqchk")
+ASKING = ("curl", "Rscript")
+DEPLOYING = ("nginx", "systemd-analyze")
+R = "r-base-core r-cran-curl r-cran-jsonlite"
+
+
+def has(folder: Path, *programs: str) -> None:
+    for program in programs:  # R is asked whether it has its packages
+        command(folder, program, "exit 0" if program == "Rscript" else "exit 7")
 
 
 @pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
 def test_programs_that_are_there_are_taken(machine: Path, name: str) -> None:
-    for program in (name, *MARIADB):
-        command(machine, program, "exit 7")
+    has(machine, name, *MARIADB, *ASKING, *DEPLOYING, *COQ)
     command(machine, "apt-get", "exit 8")
     done = run(machine)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -76,16 +84,19 @@ def test_where_the_installation_fails_too(machine: Path) -> None:
 @pytest.mark.parametrize(
     ("there", "packages"),
     [
-        ((), "chromium mariadb-server-core mariadb-client-core"),
-        (("chromium", "mariadbd"), "mariadb-server-core mariadb-client-core"),
-        (MARIADB, "chromium"),
+        (("nginx",), f"chromium mariadb-server-core mariadb-client-core curl {R} systemd coq"),
+        (
+            ("chromium", "mariadbd", *ASKING, *DEPLOYING, *COQ),
+            "mariadb-server-core mariadb-client-core",
+        ),
+        ((*MARIADB, *ASKING, *DEPLOYING, "coqc"), "chromium coq"),
+        (("chromium", *MARIADB, "curl", "nginx", *COQ), f"{R} systemd"),
     ],
 )
 def test_debians_packages_are_installed(
     machine: Path, there: tuple[str, ...], packages: str
 ) -> None:
-    for program in there:
-        command(machine, program, "exit 7")
+    has(machine, *there)
     command(machine, "apt-get", f'echo "$@" >> {machine}/asked')
     done = run(machine)
     assert (done.returncode, done.stderr) == (0, "")
@@ -95,10 +106,20 @@ def test_debians_packages_are_installed(
     assert asked[1].endswith(f"--no-install-recommends {packages}")
 
 
+def test_programs_that_are_not_named_are_left_alone(machine: Path) -> None:
+    command(machine, "apt-get", f'echo "$@" >> {machine}/asked')
+    done = run(machine, "coq")
+    assert (done.returncode, done.stderr) == (0, "")
+    asked = (machine / "asked").read_text().splitlines()
+    assert asked[1].endswith("--no-install-recommends coq")
+
+
 def test_ci_runs_the_commands_of_the_readme_and_the_checks() -> None:
-    told = re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    pages = [(ROOT / name).read_text() for name in ("README.md", "docs/install.md")]
+    told, again = (re.findall(r"^make (\w+)", page, re.MULTILINE) for page in pages)
+    assert again == told
     run_by_ci = re.findall(r"^make (.+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
-    assert sorted(run_by_ci) == sorted([*told, "check", "docs", "slow"])
+    assert sorted(run_by_ci) == sorted([*told, "check", "docs", "paper", "proofs", "slow"])
     assert run_by_ci[-1] == "test"  # whose count is the last line
     assert told == ["demo", "test"]
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)

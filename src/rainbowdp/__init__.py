@@ -26,6 +26,12 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.answering.release import Release
     from rainbowdp.answering.testing import ProportionMechanism, Significance
     from rainbowdp.answering.worlds import optimal, proximity
+    from rainbowdp.assessing.assess import Assessment, assess
+    from rainbowdp.assessing.attack import Attack, attack, posterior
+    from rainbowdp.auditing.audit import audit
+    from rainbowdp.auditing.bounds import Bounds
+    from rainbowdp.auditing.reproduction import Reproduction
+    from rainbowdp.auditing.result import Audit, SampledAudit
     from rainbowdp.baselines import (
         Baseline,
         exponential,
@@ -39,6 +45,15 @@ if TYPE_CHECKING:  # what type checkers and editors read
         report_noisy_max,
         smooth_noisy_max,
     )
+    from rainbowdp.client.remote import Remote, connect
+    from rainbowdp.client.told import (
+        RemoteBalance,
+        RemoteExplanation,
+        RemoteLimit,
+        RemotePlan,
+    )
+    from rainbowdp.collecting.histogram import Histogram, channel, collect
+    from rainbowdp.collecting.memory import Memory
     from rainbowdp.comparison import Comparison, compare
     from rainbowdp.deployment import Deployment, deploy
     from rainbowdp.errors import (
@@ -52,22 +67,31 @@ if TYPE_CHECKING:  # what type checkers and editors read
         InvalidQuestion,
         InvalidRainbow,
         LedgerError,
+        LimitExceeded,
         MissingExtra,
         NotAMorphism,
         NotApplicable,
         RainbowError,
+        ServiceError,
         UnknownDataset,
         UnreadableTable,
+        WaitingForApproval,
     )
     from rainbowdp.exact.check import Check
     from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.mechanism import ExactMechanism
     from rainbowdp.graphs.edges import Edges
+    from rainbowdp.graphs.forbidding import forbid
     from rainbowdp.graphs.graph import RainbowGraph
+    from rainbowdp.graphs.lengths import with_lengths
     from rainbowdp.graphs.morphisms import Morphism, boundary_morphism
+    from rainbowdp.graphs.partial import PartialRainbows, partial_rainbows
     from rainbowdp.graphs.rainbows import Utility
+    from rainbowdp.graphs.readers.coordinates import lengths_by_coordinates, read_coordinates
     from rainbowdp.graphs.readers.edges import read_graph
+    from rainbowdp.graphs.readers.goals import read_loss, read_weights
     from rainbowdp.graphs.readers.nodes import read_labels, read_rainbows
+    from rainbowdp.graphs.site_distances import site_distances
     from rainbowdp.graphs.sites import NearestSites, nearest_sites
     from rainbowdp.guarantees.dp import DP
     from rainbowdp.guarantees.gaussian import GaussianDP
@@ -81,6 +105,9 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.lifted.lifted import Lifted, fixed_point, lifted
     from rainbowdp.mechanisms.mechanism import Mechanism, dominates, relate
     from rainbowdp.mechanisms.optimal import optimal_line
+    from rainbowdp.mechanisms.preferring import prefer
+    from rainbowdp.mechanisms.remapping import Remapped, remap
+    from rainbowdp.mechanisms.two_answers import TwoAnswers, optimal_two
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
     from rainbowdp.questions import (
@@ -111,9 +138,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DP",
+    "Assessment",
+    "Attack",
+    "Audit",
     "Baseline",
     "Bought",
     "BoundaryCondition",
+    "Bounds",
     "BudgetExceeded",
     "Candidate",
     "Charge",
@@ -136,6 +167,7 @@ __all__ = [
     "GaussianDP",
     "Grouped",
     "GroupedMechanism",
+    "Histogram",
     "InvalidBoundary",
     "InvalidDistribution",
     "InvalidFile",
@@ -149,8 +181,10 @@ __all__ = [
     "Ledger",
     "LedgerError",
     "Lifted",
+    "LimitExceeded",
     "Look",
     "Mechanism",
+    "Memory",
     "MissingExtra",
     "Morphism",
     "Naming",
@@ -158,6 +192,7 @@ __all__ = [
     "Neighbors",
     "NotAMorphism",
     "NotApplicable",
+    "PartialRainbows",
     "PersonRule",
     "Plan",
     "PlanRelease",
@@ -172,7 +207,16 @@ __all__ = [
     "RainbowGraph",
     "Ranking",
     "Release",
+    "Remapped",
+    "Remote",
+    "RemoteBalance",
+    "RemoteExplanation",
+    "RemoteLimit",
+    "RemotePlan",
+    "Reproduction",
     "SQLTable",
+    "SampledAudit",
+    "ServiceError",
     "Session",
     "Share",
     "Significance",
@@ -181,24 +225,34 @@ __all__ = [
     "Threshold",
     "Ties",
     "TradeOff",
+    "TwoAnswers",
     "UnknownDataset",
     "UnreadableTable",
     "Utility",
+    "WaitingForApproval",
     "Weight",
     "Winner",
     "ZeroConcentrated",
     "ask",
+    "assess",
+    "attack",
+    "audit",
     "best",
     "boundary_morphism",
     "by_kind",
+    "channel",
+    "collect",
     "compare",
+    "connect",
     "deploy",
     "design",
     "dominates",
     "exponential",
     "fixed_point",
+    "forbid",
     "inverse_sensitivity",
     "joint_exponential",
+    "lengths_by_coordinates",
     "lifted",
     "load",
     "load_count",
@@ -206,27 +260,51 @@ __all__ = [
     "nearest_sites",
     "optimal",
     "optimal_line",
+    "optimal_two",
     "optimum",
+    "partial_rainbows",
     "permute_and_flip",
     "plan",
     "pooled_permute_and_flip",
+    "posterior",
+    "prefer",
     "printed_operator",
     "program",
     "propose_test_release",
     "proximity",
     "randomized_response",
+    "read_coordinates",
     "read_graph",
     "read_labels",
+    "read_loss",
     "read_rainbows",
+    "read_weights",
     "refute",
     "relate",
+    "remap",
     "report_noisy_max",
+    "site_distances",
     "smooth_noisy_max",
+    "with_lengths",
 ]
 
 # The same names by their modules, each of which is imported when one of its names is first used:
 # nobody waits for what they do not use.
 _HOMES: dict[str, tuple[str, ...]] = {
+    "assessing.assess": ("Assessment", "assess"),
+    "assessing.attack": ("Attack", "attack", "posterior"),
+    "graphs.forbidding": ("forbid",),
+    "graphs.partial": ("PartialRainbows", "partial_rainbows"),
+    "graphs.site_distances": ("site_distances",),
+    "graphs.readers.goals": ("read_loss", "read_weights"),
+    "mechanisms.preferring": ("prefer",),
+    "mechanisms.remapping": ("Remapped", "remap"),
+    "collecting.histogram": ("Histogram", "channel", "collect"),
+    "collecting.memory": ("Memory",),
+    "auditing.result": ("Audit", "SampledAudit"),
+    "auditing.reproduction": ("Reproduction",),
+    "auditing.bounds": ("Bounds",),
+    "auditing.audit": ("audit",),
     "answering.ask": ("ask",),
     "answering.best": ("best", "by_kind"),
     "answering.counting": ("CountMechanism", "CountRelease"),
@@ -251,6 +329,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "report_noisy_max",
         "smooth_noisy_max",
     ),
+    "client.remote": ("Remote", "connect"),
+    "client.told": ("RemoteBalance", "RemoteExplanation", "RemoteLimit", "RemotePlan"),
     "comparison": ("Comparison", "compare"),
     "deployment": ("Deployment", "deploy"),
     "errors": (
@@ -264,20 +344,25 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "InvalidQuestion",
         "InvalidRainbow",
         "LedgerError",
+        "LimitExceeded",
         "MissingExtra",
         "NotAMorphism",
         "NotApplicable",
         "RainbowError",
+        "ServiceError",
         "UnknownDataset",
         "UnreadableTable",
+        "WaitingForApproval",
     ),
     "exact.check": ("Check",),
     "exact.counts": ("ExactCount",),
     "exact.mechanism": ("ExactMechanism",),
     "graphs.edges": ("Edges",),
     "graphs.graph": ("RainbowGraph",),
+    "graphs.lengths": ("with_lengths",),
     "graphs.morphisms": ("Morphism", "boundary_morphism"),
     "graphs.rainbows": ("Utility",),
+    "graphs.readers.coordinates": ("lengths_by_coordinates", "read_coordinates"),
     "graphs.readers.edges": ("read_graph",),
     "graphs.readers.nodes": ("read_labels", "read_rainbows"),
     "graphs.sites": ("NearestSites", "nearest_sites"),
@@ -293,6 +378,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.lifted.lifted": ("Lifted", "fixed_point", "lifted"),
     "mechanisms.mechanism": ("Mechanism", "dominates", "relate"),
     "mechanisms.optimal": ("optimal_line",),
+    "mechanisms.two_answers": ("TwoAnswers", "optimal_two"),
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
     "questions": (

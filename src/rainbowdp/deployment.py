@@ -7,11 +7,11 @@ the mechanism file and one key, such as a phone, can draw a private answer witho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,24 @@ from rainbowdp.answering.worlds import optimal
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidGuarantee, InvalidMechanism
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable
+from rainbowdp.exact.names import name_to_json
 from rainbowdp.exact.steps import LONGEST
+from rainbowdp.expecting import expect
 from rainbowdp.graphs.edges import Ids
+from rainbowdp.graphs.forbidding import forbid as forbidding
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.mechanisms.best_on_graphs import Choice, best_on_graph
 from rainbowdp.mechanisms.by_margins import ByMargins
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
-from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, worths_of
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, worths_of
 from rainbowdp.storage.documents import checksum
 from rainbowdp.storage.sql import quoted
 from rainbowdp.storage.whole_file import whole_file
+
+if TYPE_CHECKING:
+    from rainbowdp.tiling import NodeKeys
 
 MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
 
@@ -114,6 +120,81 @@ class Deployment(Releasable):
             self.mechanism.save(target)
         return target
 
+    def save_tiles(
+        self, path: str | PathLike[str], tiles: Sequence[Any], *, folder: str | PathLike[str]
+    ) -> Path:
+        """Write the mechanism to ``path`` and the keys in tiles to a new ``folder``, for phones.
+
+        Parameters
+        ----------
+        path
+            The mechanism file.
+        tiles
+            The name of each node's tile, such as ``"14/4823/6160"``, in the order of the graph.
+        folder
+            Where to write the tiles; it must not exist.
+
+        Returns
+        -------
+        pathlib.Path
+            The index of the tiles. ``rainbow check`` proves every edge from it, tile by tile.
+
+        Raises
+        ------
+        InvalidFile
+            If a file cannot be written.
+        InvalidGraph
+            If a node has no tile, or is not a whole number or a text.
+
+        """
+        from rainbowdp.tiling import save_tiles
+
+        self.mechanism.save(path)
+        return save_tiles(
+            folder, self.mechanism, self._node_keys(), self.graph.edge_positions(), tiles
+        )
+
+    def save_sqlite(self, path: str | PathLike[str], tiles: Sequence[Any] | None = None) -> Path:
+        """Write a SQLite database from which a phone draws in SQL (``docs/format.md``).
+
+        Parameters
+        ----------
+        path
+            The database.
+        tiles
+            The name of each node's tile, to leave out what a phone does not need.
+
+        Returns
+        -------
+        pathlib.Path
+            The database.
+
+        Raises
+        ------
+        InvalidFile
+            If it cannot be written.
+        InvalidMechanism
+            If the rows are too long for a table.
+
+        """
+        from rainbowdp.tiling import save_sqlite
+
+        placed = self._node_keys()
+        named = [None] * len(placed.nodes) if tiles is None else list(tiles)
+        return save_sqlite(path, self.mechanism, placed, named)
+
+    def _node_keys(self) -> NodeKeys:
+        from rainbowdp.tiling import NodeKeys
+
+        nodes = _ids(self.graph).tolist()
+        columns = [column.tolist() for column in self.keys.values()]
+        if "depth" not in self.keys:
+            return NodeKeys(nodes, [list(key) for key in zip(*columns, strict=True)], False)
+        labels = [name_to_json(label) for label in self.graph.regions]
+        regions = [labels[number] for number in self.graph.region_numbers.tolist()]
+        keys = [[region, depth] for region, depth in zip(regions, columns[0], strict=True)]
+        return NodeKeys(nodes, keys, True)
+
     def _write_keys(self, draft: Path) -> None:
         import duckdb
 
@@ -143,6 +224,7 @@ def deploy(
     boundary: Any = None,
     utility: AnyUtility | None = None,
     weights: AnyWeights | None = None,
+    forbid: Forbidden = (),
 ) -> Deployment:
     """Make a mechanism for a graph exact, check every edge, and find the key of each node.
 
@@ -159,6 +241,8 @@ def deploy(
         For homogeneous only: a boundary condition, or what ``rb.optimal`` takes as one.
     utility, weights
         For best only: what it is worth, as in ``rb.best``.
+    forbid
+        Answers that are never given, as in ``rb.best``; a boundary is then one without them.
 
     Returns
     -------
@@ -182,7 +266,8 @@ def deploy(
     [1, 0, 0]
 
     """
-    if kind != "best" and kind not in DEPLOYED:
+    expect(graph, RainbowGraph, "deploy", InvalidGraph)
+    if not isinstance(kind, str) or (kind != "best" and kind not in DEPLOYED):
         raise InvalidMechanism(
             f"kind must be best, {' or '.join(DEPLOYED)} on a graph, got kind={kind!r}"
         )
@@ -191,9 +276,12 @@ def deploy(
     if kind != "best":
         if utility is not None or weights is not None:
             raise InvalidMechanism(f"utility and weights are for best, got kind={kind!r}")
+        graph = forbidding(graph, forbid)
         made = optimal(graph, guarantee, boundary) if boundary is not None else None
         return DEPLOYED[kind](made if made is not None else ON_GRAPHS[kind](graph, guarantee))
-    choice = best_on_graph(graph, guarantee, utility, weights, kinds=_that_fit(graph))
+    choice = best_on_graph(
+        graph, guarantee, utility, weights, forbid=forbid, kinds=_that_fit(graph)
+    )
     return replace(DEPLOYED[choice.name](choice.mechanism), choice=choice)
 
 
@@ -265,10 +353,12 @@ DEPLOYED: Mapping[str, Callable[[Mechanism], Deployment]] = {
 
 
 def _ids(graph: RainbowGraph) -> NDArray[Any]:
-    """The nodes as one array of whole numbers."""
+    """The nodes as one array of whole numbers, or of texts."""
     names = graph.datasets
     if isinstance(names, Ids):
         return names.array
     if isinstance(names, range):
         return np.arange(names.start, names.stop, dtype=np.int64)
-    raise InvalidGraph("keys can be saved for nodes that are whole numbers, and these are not")
+    if all(isinstance(name, str) for name in names):
+        return np.array(names, dtype=object)
+    raise InvalidGraph("keys can be saved for nodes that are whole numbers or texts, not for these")

@@ -17,7 +17,12 @@
     ├── NoTable               a margin table that could not be computed
     ├── InvalidFile           a mechanism file that is damaged or fails its proof
     ├── LedgerError           a ledger that cannot be opened, read or written
-    │   └── BudgetExceeded    a question that costs more than is left
+    │   ├── BudgetExceeded    a question that costs more than is left
+    │   │   └── LimitExceeded more than an analyst, a source or a window of time has left
+    │   ├── NameTaken         a name that belongs to another question
+    │   └── Unavailable       a ledger whose file or server is of no use now
+    ├── ServiceError          a service that cannot be reached, or does not do what was asked
+    │   └── WaitingForApproval  a question that a curator has to approve first
     └── MissingExtra          a missing library that an optional feature needs (also an ImportError)
 
 A message names the argument or file, says what is wrong, and says how to fix it.
@@ -99,6 +104,59 @@ class LedgerError(RainbowError):
 
 class BudgetExceeded(LedgerError):
     """The question costs more privacy than the ledger has left."""
+
+
+class LimitExceeded(BudgetExceeded):
+    """The question costs more than a limit leaves to this analyst, of this source or for now."""
+
+
+class NameTaken(LedgerError):
+    """The name of an answer belongs to another question, guarantee or source."""
+
+
+class Unavailable(LedgerError):
+    """The file or server of the ledger is locked, out of reach, failing or damaged."""
+
+
+class ServiceError(RainbowError):
+    """The service cannot be reached, or refuses for a reason of its own.
+
+    Attributes
+    ----------
+    code : str
+        The service's word for what is wrong, such as ``forbidden``; ``unreachable`` if none.
+    status : int or None
+        The status of its reply.
+    name : str or None
+        Of a question whose fate is unknown: asked again by this name, it is paid once at most.
+
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "unreachable",
+        status: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code, self.status, self.name = code, status, name
+
+
+class WaitingForApproval(ServiceError):
+    """A curator has to approve the question before it is answered.
+
+    Attributes
+    ----------
+    request : str
+        What the service calls the request.
+
+    """
+
+    def __init__(self, message: str, *, request: str, name: str | None = None) -> None:
+        super().__init__(message, code="waiting_for_approval", status=202, name=name)
+        self.request = request
 
 
 class MissingExtra(RainbowError, ImportError):

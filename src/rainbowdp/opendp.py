@@ -36,7 +36,7 @@ from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 from rainbowdp.numeric.quantity import ball, precision
-from rainbowdp.questions import Between, Equals, Question, from_description
+from rainbowdp.questions import Between, Equals, Question, with_margins
 from rainbowdp.questions.ends import Kind, less
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _parts(mechanism: QuestionMechanism | ExactMechanism) -> tuple[Question, Exa
     if isinstance(mechanism, QuestionMechanism):
         question, exact = mechanism.question, mechanism.exact()
     elif isinstance(mechanism, ExactMechanism) and mechanism.question is not None:
-        question, exact = from_description(mechanism.question), mechanism
+        question, exact = with_margins(mechanism.question), mechanism
     else:
         raise InvalidMechanism(
             f"to_opendp needs a mechanism that answers a question, got {type(mechanism).__name__}"

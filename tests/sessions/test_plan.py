@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,17 @@ def test_ranges_are_for_exponential_mechanisms_alone() -> None:
     assert RANGES.unfit(targets, TOTAL) is not None
     assert range_of(Fraction(1, 8)) == 1
     assert range_of(Fraction(1, 3)) ** 2 > Fraction(8, 3)
+
+
+def test_composed_ranges_keep_the_exponential_mechanism_where_best_has_another() -> None:
+    """Noisy counts have no range, and are better than it for many answers under ρ."""
+    asked = {name: rb.Winner([str(number) for number in range(40)], column=name) for name in "ab"}
+    made = rb.plan(asked, TOTAL, currency="composed ranges")
+    promise = made["a"].guarantee
+    assert [made[name].name for name in "ab"] == ["exponential"] * 2
+    assert rb.best(asked["a"], promise).name == "noisy-counts"
+    with pytest.raises(rb.InvalidMechanism, match="composed ranges are for exponential"):
+        replace(made, mechanisms=(rb.best(asked["a"], promise), made["b"]))
 
 
 def test_the_best_way_to_pay_is_taken() -> None:

@@ -112,6 +112,9 @@ def test_a_plan_of_what_is_left_is_run(session: rb.Session, ledger: Ledger) -> N
     found = session.run(made)
     assert found.answer["ill"] == "flu"
     assert found["old"].proves is not None
+    old = found["old"]
+    assert isinstance(old, rb.CountRelease)
+    assert old.interval()[0] <= old.answer  # it is drawn with the noise that the entry records
     (entry,) = ledger.history()
     assert entry.guarantee == made.guarantee
     rest = session.plan(asked, currency="epsilon")
@@ -174,14 +177,15 @@ def test_a_session_without_a_ledger_has_no_balance(visits: pl.DataFrame) -> None
 
 def test_what_notebooks_show(session: rb.Session, ledger: Ledger) -> None:
     release = session.winner(["flu", "cold"], "ill")
+    asked: Any = session.questions
     shown = [
         session._repr_html_(),
         session.balance()._repr_html_(),
         ledger.history()[0]._repr_html_(),
         release._repr_html_(),
-        session.questions.winner(["<b>", "cold"], "ill")._repr_html_(),
-        session.questions.keys("ill")._repr_html_(),
-        session.questions.count("age", minimum=3)._repr_html_(),
+        asked.winner(["<b>", "cold"], "ill")._repr_html_(),
+        asked.keys("ill")._repr_html_(),
+        asked.count("age", minimum=3)._repr_html_(),
     ]
     assert all(card.startswith("<div") for card in shown)
     assert "<b>" not in "".join(shown).replace("<b></b>", "")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers
 from rainbowdp.display import cards
@@ -14,7 +17,7 @@ from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import simulate
 from rainbowdp.graphs.graph import RainbowGraph
-from rainbowdp.graphs.margins import margins as margins_on_graph
+from rainbowdp.graphs.margins import whole_margins, with_infinity
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.mechanisms.mechanism import Mechanism
@@ -26,6 +29,7 @@ World: TypeAlias = RainbowGraph | Question
 Law: TypeAlias = Callable[[Floats], Floats]  # scores of many datasets to their rows
 _FAR = 10**7  # a gap behind which an answer counts for nothing
 _BLOCK = 1 << 16
+_CELLS = 1 << 20  # of rows that are made at a time
 
 
 @dataclass(frozen=True)
@@ -255,9 +259,63 @@ def made(
     scores: Literal["counts", "margins"] = "counts" if by_counts else "margins"
     if not isinstance(world, RainbowGraph):
         return Baseline(world, guarantee, name, keeps, scores, law)
-    table, index = np.unique(law(-margins_on_graph(world)), axis=0, return_inverse=True)
-    mechanism = Mechanism(world, table, index.reshape(-1), keeps)
-    return Baseline(world, guarantee, name, keeps, scores, mechanism=mechanism)
+    return Baseline(world, guarantee, name, keeps, scores, mechanism=ByLaw(world, keeps, name, law))
+
+
+class ByLaw(Mechanism):
+    """A law on a graph, from minus the margins to rows; no row is kept, each is made when asked."""
+
+    def __init__(self, graph: RainbowGraph, keeps: DP, name: str, law: Law) -> None:
+        self._begin(graph, keeps, name)
+        self.law, self.whole = law, _margins(graph)
+
+    @cached_property
+    def _rows_and_index(self) -> tuple[Floats, Integers]:
+        rows = self.rows_at(np.arange(len(self.graph)))
+        table, index = np.unique(rows, axis=0, return_inverse=True)
+        table.flags.writeable = False
+        return table, index.reshape(-1)
+
+    @property
+    def table(self) -> Floats:
+        """The distinct rows: probabilities in the order of ``graph.answers``; read-only."""
+        return self._rows_and_index[0]
+
+    @property
+    def index(self) -> Integers:
+        """For each dataset the number of its row in ``table``."""
+        return self._rows_and_index[1]
+
+    def rows_at(self, positions: NDArray[Any]) -> Floats:
+        """The rows of the datasets at ``positions``, answers in the order of ``graph.answers``.
+
+        Parameters
+        ----------
+        positions
+            Indices in ``graph.datasets``.
+
+        Returns
+        -------
+        array
+            A row for each position.
+
+        """
+        rows = np.empty((len(positions), len(self.graph.answers)))
+        size = max(1, _CELLS // rows.shape[1])
+        for start in range(0, len(rows), size):
+            block = with_infinity(self.whole[positions[start : start + size]])
+            rows[start : start + size] = self.law(-block)
+        return rows
+
+
+_KEPT: WeakKeyDictionary[RainbowGraph, NDArray[Any]] = WeakKeyDictionary()
+
+
+def _margins(graph: RainbowGraph) -> NDArray[Any]:
+    """The margins of a graph, searched once for all of its baselines."""
+    if graph not in _KEPT:
+        _KEPT[graph] = whole_margins(graph)
+    return _KEPT[graph]
 
 
 def checked(world: Any, guarantee: Any) -> tuple[World, DP]:

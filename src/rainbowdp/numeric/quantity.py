@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import numbers
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from rainbowdp.errors import InvalidDistribution, RainbowError
+from rainbowdp.expecting import expect
 
 if TYPE_CHECKING:
     from flint import arb
@@ -74,7 +75,8 @@ def exact_distribution(
     The sum may differ from one by rounding (1e-9) and no more: a row that was rounded to four
     digits is a mistake to report, not to repair silently.
     """
-    row = tuple(exact(value, "a probability", InvalidDistribution) for value in values)
+    listed = expect(values, Iterable, "a distribution", InvalidDistribution)
+    row = tuple(exact(value, "a probability", InvalidDistribution) for value in listed)
     if answers is not None and len(row) != answers:
         raise InvalidDistribution(
             f"a distribution needs a probability for each of the {answers} answers, got {len(row)}"
@@ -82,13 +84,9 @@ def exact_distribution(
     if not row:
         raise InvalidDistribution("a distribution needs at least one probability, got none")
     if any(p < 0 for p in row):
-        raise InvalidDistribution(
-            f"probabilities must not be negative, got {float(min(row))!r} in {plain(row)}"
-        )
+        raise InvalidDistribution(f"probabilities must not be negative, got {plain(row)}")
     if any(p > 1 + SUM_TOLERANCE for p in row):
-        raise InvalidDistribution(
-            f"probabilities must be at most 1, got {values[row.index(max(row))]!r}"
-        )
+        raise InvalidDistribution(f"probabilities must be at most 1, got {plain(row)}")
     total = sum(row, Fraction(0))
     if abs(total - 1) > SUM_TOLERANCE:
         raise InvalidDistribution(
@@ -99,7 +97,14 @@ def exact_distribution(
 
 def plain(row: Sequence[Fraction] | np.ndarray) -> str:
     """A short form of a row for a message, in parentheses."""
-    return "(" + ", ".join(f"{float(p):.6g}" for p in row) + ")"
+    return "(" + ", ".join(map(_short, row)) + ")"
+
+
+def _short(value: Fraction | float) -> str:
+    try:
+        return f"{float(value):.6g}"
+    except OverflowError:
+        return "a huge number"
 
 
 @contextmanager
