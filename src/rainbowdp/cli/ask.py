@@ -16,6 +16,7 @@ from rainbowdp.cli import choices
 from rainbowdp.cli.explaining import explain as explain_it
 from rainbowdp.cli.given import derived, edges, grouping, listed, portion, total, weighing
 from rainbowdp.cli.interrupts import check, let_go
+from rainbowdp.cli.kinds import kind_option, records_option
 from rainbowdp.cli.output import (
     AsJson,
     Group,
@@ -66,7 +67,6 @@ from rainbowdp.questions import (
 from rainbowdp.questions.count import MOST
 from rainbowdp.questions.functions import FUNCTIONS
 from rainbowdp.questions.relations import PersonRule, Ties, one_of
-from rainbowdp.rules import FAMILIES
 
 asking = typer.Typer(
     cls=Group,
@@ -81,54 +81,7 @@ asking = typer.Typer(
     "With `--explain` nothing is read or spent: it shows how sure the answer would be.",
 )
 
-
-_SHOWN = 6  # answers, where there are many
-_FEW = 64  # answers for which the textbook's mechanisms take no time
 _ALIASES = {"mode": "winner"}
-KINDS = ("best", *(family.kind for family in FAMILIES))
-_EXAMPLES: dict[str, tuple[Question, ...]] = {  # by which the kinds are told that may apply
-    "winner": (Winner(list("abc")), Winner(list("abcdefgh"))),
-    "ranking": (Ranking(list("abc"), first=2), Ranking(list("abc"), first=2, in_order=False)),
-    "share": (Share("1/2"),),
-    "threshold": (Threshold(1),),
-    "quantile": (Quantile("1/2", [0, 1, 2, 3]),),
-    "quantiles": (Quantiles(["1/4", "3/4"], [0, 1, 2, 3]),),
-}
-
-
-def _kinds(command: str) -> tuple[str, ...]:
-    """The kinds of mechanisms that may answer such a question; best is one of them."""
-    examples = _EXAMPLES.get(command, ())
-    fit = [family.kind for family in FAMILIES if any(map(family.suits, examples))]
-    return ("best", *fit)
-
-
-def _known_kind(value: str) -> str:
-    if value not in KINDS:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(KINDS)}.")
-    return value
-
-
-def _kind_option(command: str) -> Any:
-    """``--mechanism`` of a command: it lists those that may apply, and hides where one is all."""
-    kinds = _kinds(command)
-    return typer.Option(
-        "--mechanism",
-        callback=_known_kind,
-        autocompletion=lambda: list(kinds),
-        metavar="KIND",
-        help=f"Overrule the choice of the mechanism: {', '.join(kinds)}.",
-        hidden=command not in _EXAMPLES,
-    )
-
-
-def _records_option(command: str) -> Any:
-    """``--records`` of a command, which hides where there is nothing to choose."""
-    return typer.Option(
-        help="About how many rows there are, if that is public: choose for so many.",
-        hidden=command not in _EXAMPLES,
-    )
-
 
 Column = Annotated[
     str,
@@ -367,8 +320,8 @@ def _command(own: Own) -> Own:
     mine = inspect.signature(own, eval_str=True).parameters.values()
     command = _ALIASES.get(own.__name__, own.__name__)
     choosing = {
-        "kind": Annotated[str, _kind_option(command)],
-        "records": Annotated[int | None, _records_option(command)],
+        "kind": Annotated[str, kind_option(command)],
+        "records": Annotated[int | None, records_option(command)],
     }
     parameters = [
         p.replace(kind=p.KEYWORD_ONLY, annotation=choosing.get(p.name, p.annotation))
