@@ -24,7 +24,7 @@ provide_java()
 
 # A landing must not depend on luck: CI tries the same examples every time, people new ones.
 # People's are so few that the run stays under five minutes on two cores; their runs add up.
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20)
 settings.register_profile("people", deadline=None, max_examples=20)
 settings.load_profile("ci" if os.environ.get("CI") else "people")
 
@@ -32,6 +32,15 @@ settings.load_profile("ci" if os.environ.get("CI") else "people")
 STUDIO = tuple(
     f"tests/studio/test_{name}.py"
     for name in ("browser", "server", "story_page", "question_page", "designer_page")
+)
+TOGETHER = (  # each has a server, a browser or compiled kernels of its own
+    "tests/cli/test_remote.py",
+    "tests/client/test_remote.py",
+    "tests/deploy/test_proxy.py",
+    "tests/graphs/engines/test_compiled.py",
+    "tests/release/test_tiles.py",
+    "tests/service/test_page.py",
+    "tests/service/test_roles.py",
 )
 
 
@@ -45,10 +54,8 @@ class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     def _split_scope(self, nodeid: str) -> str:
         if nodeid.startswith(STUDIO):
             return "studio"
-        if nodeid.startswith("tests/service/test_page.py"):
-            return "page"
-        if nodeid.startswith("tests/graphs/engines/test_compiled.py"):
-            return "compiled"
+        if nodeid.startswith(TOGETHER):
+            return nodeid.partition("::")[0]
         if "spark" in nodeid and "spark_submit" not in nodeid:
             return "spark"
         if "mariadb" in nodeid:

@@ -125,6 +125,7 @@ def test_no_import_closes_a_circle() -> None:
     assert list(TopologicalSorter(imports()).static_order())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "line"),
     [

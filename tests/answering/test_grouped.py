@@ -143,6 +143,7 @@ def test_concentrated_privacy_of_all_answers_together(
             assert divergence <= 0.2 * order + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("relation", "public", "rows"), SHAPES)
 def test_gaussian_privacy_of_all_answers_together(relation: str, public: bool, rows: int) -> None:
     question = asked(relation, public, rows, ["red", "green"])

@@ -267,6 +267,7 @@ def test_where_no_crowd_table_can_be_proved_another_kind_answers_and_says_so(
     assert capsys.readouterr().err.startswith("Margin table answers, as there is no crowd table: ")
 
 
+@pytest.mark.slow
 def test_five_and_six_answers_take_the_crowd_table_where_it_errs_less() -> None:
     for answers, epsilon in itertools.product((5, 6), ("1", "2")):
         question, guarantee = rb.Winner(named(answers)), rb.DP(epsilon)

@@ -78,6 +78,7 @@ def test_a_plan_is_shown_and_nothing_is_spent(folder: Path, ledger: str) -> None
     assert told("ledger", "balance")["entries"] == 0
 
 
+@pytest.mark.slow
 def test_a_plan_of_what_is_left_is_run_in_one_entry(folder: Path, ledger: str) -> None:
     said = told("plan", "plan.toml", "--run", "--ledger", ledger, "--name", "all")
     assert said["answers"]["vote"] == "red"

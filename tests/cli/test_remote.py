@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    with listening(make_app(folder, budget={"epsilon": "1000", "delta": "1"})) as found:
+    with listening(make_app(folder, budget={"epsilon": "690", "delta": "1"})) as found:
         yield found
 
 
@@ -161,7 +161,7 @@ def test_the_service_is_said_once(
         (["--epsilon", "1", "--person", "who"], 2, "Leave out --person"),
         (["--epsilon", "1", "--name", "two words"], 2, "names of up to 128"),
         (["--epsilon", "1", "--where", "age > 3"], 2, "age"),
-        (["--epsilon", "1001"], 4, "left"),
+        (["--epsilon", "700"], 4, "left"),
         (["--mu", "1"], 5, "cannot pay"),
     ],
 )

@@ -63,6 +63,7 @@ def test_it_has_the_face_of_a_session() -> None:
         assert list(mine[name].parameters) == list(its[name].parameters)
 
 
+@pytest.mark.slow
 def test_every_kind_of_question_is_asked(visits: Remote, ledger: Ledger) -> None:
     before = len(ledger.history())
     answers: list[tuple[rb.Release, Any]] = [
@@ -123,6 +124,7 @@ def test_what_is_asked_with_the_library_and_with_the_service_is_one(
 
 def test_prices_balances_and_the_chain(visits: Remote, ledger: Ledger) -> None:
     question = visits.questions.winner(ILL, "diagnosis")
+    visits.ask(question, epsilon="0.5")
     cost = visits.price(question, epsilon="0.5")
     assert str(cost) == "epsilon 0.5, delta 0"
     told = visits.explain(question, epsilon="0.5")
@@ -283,6 +285,7 @@ class Flaky(httpx.BaseTransport):
 FATES = ("fine", "lost", "busy", "cut", "late", "proxy")
 
 
+@pytest.mark.slow
 @given(fates=st.lists(st.lists(st.sampled_from(FATES[1:]), max_size=6), min_size=1, max_size=4))
 def test_over_a_flaky_network_each_question_is_paid_exactly_once(
     flaky: tuple[TestClient, Ledger], fates: list[list[str]]
@@ -322,6 +325,7 @@ def flaky(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient
         yield service, Ledger.open(folder / "visits.db")
 
 
+@pytest.mark.slow
 def test_many_lost_replies_in_a_row(flaky: tuple[TestClient, Ledger]) -> None:
     service, ledger = flaky
     dice = random.Random(7)
@@ -343,6 +347,7 @@ def test_many_lost_replies_in_a_row(flaky: tuple[TestClient, Ledger]) -> None:
     assert [e.answer for e in ledger.history(last=25)] == [found.answer for found in answers]
 
 
+@pytest.mark.slow
 def test_a_question_waits_for_a_curator(tmp_path: Path) -> None:
     with listening(make_app(tmp_path, dataset={"approval": True})) as address:
         visits = connect(address, token=TOKENS["ann"], dataset="visits")

@@ -131,6 +131,7 @@ def test_they_never_fall_faster_than_the_ratio_and_never_rise(top: int) -> None:
     assert chances.at(10**40) == chances.least
 
 
+@pytest.mark.slow
 @given(
     st.integers(1, (1 << 60) - 1) | st.integers((1 << 60) - 10**6, (1 << 60) - 1),
     st.floats(0, 1),
@@ -198,6 +199,7 @@ def bounded(chances: Falling, distances: list[int]) -> tuple[list[int], list[int
     return low.tolist(), high.tolist()
 
 
+@pytest.mark.slow
 @given(st.integers(12, 40), st.sampled_from(["0.001", "0.3", "1", "20"]), TOPS, st.data())
 @settings(deadline=None)
 def test_coins_flipped_together_fall_as_each_alone(

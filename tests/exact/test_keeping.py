@@ -190,6 +190,7 @@ def test_a_folder_that_cannot_be_used_costs_only_time(
         assert line.startswith("A margin table is ")
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import rainbowdp as rb; from rainbowdp.rules.margin_table.build import fetch_table\n"
@@ -219,6 +220,7 @@ print(hash(build.fetch_table(3, rb.DP("2.1"), "added or removed", "any leader")[
 """
 
 
+@pytest.mark.slow
 def test_of_four_processes_one_makes_the_table_and_the_others_wait(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

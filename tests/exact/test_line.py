@@ -148,6 +148,7 @@ def test_a_draw_has_the_chance_of_the_line(monkeypatch: pytest.MonkeyPatch) -> N
     assert size_above(line, [1 << BITS]) == Fraction(1, 10)
 
 
+@pytest.mark.slow
 def test_random_sizes_are_kept() -> None:
     dice = random.Random(7)
     for _ in range(20):

@@ -71,6 +71,7 @@ def test_a_step_is_exactly_close_and_within_units_of_the_best(
         assert best - (len(row) + 1) <= after <= best
 
 
+@pytest.mark.slow
 @given(strategies.rational_curves(), st.fractions(0, 1))
 @settings(deadline=None)
 def test_what_a_curve_allows_is_the_polygon_times_the_total(
@@ -136,6 +137,7 @@ def test_a_ladder_to_the_end_says_the_first_answer() -> None:
 # symmetric rows
 
 
+@pytest.mark.slow
 @given(
     strategies.rational_curves(),
     st.integers(2, 6),
@@ -194,6 +196,7 @@ def test_rows_with_slack_need_no_repair() -> None:
     assert rows == {label: on_grid(row) for label, row in CLOSE.items()}
 
 
+@pytest.mark.slow
 @given(st.integers(-70, 0), strategies.ratios(), st.integers(2, 4), st.sampled_from((0, 1, 3)))
 @settings(max_examples=100, deadline=None)
 @example(-30, Fraction(2), 2, 0)

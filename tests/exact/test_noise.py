@@ -49,6 +49,7 @@ def small_rows(draw: st.DrawFn) -> NoiseRow:
     return NoiseRow(tuple(half), tail, end, draw(st.integers(len(half), 8)))
 
 
+@pytest.mark.slow
 @given(small_rows(), st.integers(1, 3), st.fractions(1, 4), st.fractions(0, "1/4"))
 @settings(max_examples=150, deadline=None)
 def test_what_is_proved_is_so_for_all_counts_all_changes_and_all_sets_of_answers(

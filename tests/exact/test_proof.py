@@ -33,6 +33,7 @@ TOTAL = 1 << 64
 # the lower bound on e^x
 
 
+@pytest.mark.slow
 @given(
     st.one_of(
         st.fractions(Fraction(1, 10**100), 700),
@@ -326,6 +327,7 @@ def test_a_pair_that_was_seen_is_not_mistaken_for_another() -> None:
         prove_ladders(TWO, {"a": good, "b": ((4, 2), (1, 5))}, [])
 
 
+@pytest.mark.slow
 @given(st.lists(close_calls(), min_size=1, max_size=3))
 @settings(max_examples=150, deadline=None)
 def test_ladders_are_proved_exactly_where_brute_force_agrees(
@@ -378,6 +380,7 @@ def accepts(guarantee: rb.DP, answers: int, total: int, steps: tuple[int, ...]) 
     return True
 
 
+@pytest.mark.slow
 @given(strategies.steps_by_margin())
 @settings(max_examples=120, deadline=None)
 def test_weights_by_margin_that_pass_are_private(

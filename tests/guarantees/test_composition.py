@@ -59,6 +59,7 @@ def test_pure_epsilons_leave_the_delta_of_all_their_coins(
         assert found <= true * (1 + mpmath.mpf(10) ** -20) + mpmath.mpf(10) ** -30
 
 
+@pytest.mark.slow
 @given(st.lists(ODD, min_size=2, max_size=6), TENTHS)
 def test_epsilons_without_a_common_unit_are_rounded_up(
     epsilons: list[Fraction], epsilon: Fraction

@@ -220,6 +220,7 @@ def test_the_next_row_is_close_and_greatest(
         assert -result.fun == pytest.approx(float(sums[k]), abs=1e-7)
 
 
+@pytest.mark.slow
 @given(strategies.exact_rows(3), strategies.ratios(), SMALL_DELTAS)
 @settings(max_examples=15, deadline=None)
 def test_nothing_on_a_grid_that_is_close_goes_higher(

@@ -57,7 +57,7 @@ def test_every_probability_is_right_relatively(
         (3.0, (0.0, 0.5, 0.0, 0.5, 0.0), [0, 1, 2, 12]),
         # differences that have lost some of their digits in floats, not all
         (0.75, (0.3, 1e-4, 1e-6, 1e-9, 1e-12, 0.6998989989990), [0, 1, 2, 3, 5, 10]),
-        (1e-3, (1e-300, 1.0), [1, 10**3, 37000]),
+        pytest.param(1e-3, (1e-300, 1.0), [1, 10**3, 37000], marks=pytest.mark.slow),
     ],
 )
 def test_hard_rows(mu: float, row: tuple[float, ...], depths: list[int]) -> None:
@@ -91,6 +91,7 @@ def test_rows_at_a_depth_no_integer_type_holds() -> None:
     assert rb.GaussianDP(30).grow(0.5, 1e300) == 1.0
 
 
+@pytest.mark.slow
 @given(MUS, strategies.prefix_sums(), DEPTHS)
 @settings(max_examples=50)
 def test_grow_is_a_shift_of_the_score(mu: float, s: float, depth: int) -> None:

@@ -97,6 +97,7 @@ def test_a_trade_off_is_its_own_curve(curve: rb.TradeOff) -> None:
     assert_a_trade_off(curve.knots)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", ["0", "1e-9", "0.01", "0.5", "1", "2.5", "30"])
 def test_the_curve_of_a_gaussian_is_nowhere_below_it_and_close(mu: str) -> None:
     knots = safe_curve(rb.GaussianDP(mu)).knots

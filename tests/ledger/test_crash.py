@@ -107,6 +107,7 @@ def test_eight_at_once_under_one_name_pay_once(place: str) -> None:
     assert len(ledger.history()) == 1
 
 
+@pytest.mark.slow
 def test_eight_at_once_create_one_ledger(place: str) -> None:
     said = run("create", place).splitlines()
     assert len(said) == 8
@@ -232,6 +233,7 @@ def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
     spend(ledger)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("of_file", "of_folder"), [(0o444, 0o755), (0o666, 0o555)])
 def test_a_read_only_file_or_folder(shared: Path, of_file: int, of_folder: int) -> None:
     place = shared / "budget.db"

@@ -95,6 +95,7 @@ def test_a_name_of_another_source_is_not_recalled_by_damage(place: str) -> None:
         ledger.recall("poll", question=QUESTION, guarantee=rb.DP(1), source="votes, first count")
 
 
+@pytest.mark.slow
 def test_any_damaged_bytes_are_an_error_or_harmless(tmp_path: Path) -> None:
     place = tmp_path / "budget.db"
     ledger = new_ledger(place, epsilon=100)

@@ -24,6 +24,7 @@ def first_chance(mechanism: Any, graph: rb.RainbowGraph) -> float:
     return math.fsum(mechanism[d][graph.rainbow(d)[0]] for d in graph.datasets) / len(graph)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(graphs(answers=3), st.sampled_from(["0.1", "0.5", "1.5"]))
 def test_nothing_is_better_and_the_program_bounds_it(graph: rb.RainbowGraph, epsilon: str) -> None:
@@ -44,6 +45,7 @@ def test_nothing_is_better_and_the_program_bounds_it(graph: rb.RainbowGraph, eps
     assert without.value <= bound + 1e-6
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(graphs(answers=3, most=10), st.data())
 def test_a_utility_and_weights_mean_the_same_everywhere(

@@ -83,6 +83,7 @@ def test_the_rows_are_those_of_coins_by_breadth_first_search(
             assert p == pytest.approx(law[answer], abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(graphs(answers=3), st.sampled_from(["0.05", "0.3", "1", "2.5"]), st.sampled_from(KINDS))
 def test_every_edge_keeps_the_guarantee_on_every_set_in_exact_rows(
@@ -98,6 +99,7 @@ def test_every_edge_keeps_the_guarantee_on_every_set_in_exact_rows(
                     assert sum(rows[a][v] for v in chosen) <= most * sum(rows[b][v] for v in chosen)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(graphs(answers=4), st.floats(0.3, 1.6))
 def test_proximity_below_its_general_condition_is_private_in_exact_rows(
@@ -118,6 +120,7 @@ def test_proximity_below_its_general_condition_is_private_in_exact_rows(
                 assert p <= most * exact[b][answer]
 
 
+@pytest.mark.slow
 @given(graphs(answers=3), st.sampled_from(KINDS))
 def test_floats_are_the_exact_rows_and_files_keep_them(graph: rb.RainbowGraph, kind: str) -> None:
     made = rb.by_kind(graph, rb.DP("0.7"), kind)

@@ -76,6 +76,7 @@ def best_total(
     return -float(found.fun or 0.0)
 
 
+@pytest.mark.slow
 @given(
     graphs(7, answers=3, touching=True),
     promises(),
@@ -95,6 +96,7 @@ def test_the_design_is_the_optimum_of_the_plain_program_and_is_attained(
     assert mechanism.exact().mixing == 0  # the rows stand on the grid already
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(graphs(6, answers=3, touching=True), promises(), st.data())
 def test_no_valid_row_for_all_regions_beats_the_worst_case(

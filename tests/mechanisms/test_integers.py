@@ -50,6 +50,7 @@ def test_an_optimal_mechanism_is_exactly_private_on_every_edge(data: st.DataObje
             assert weight / TOTAL >= wanted - slack
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=30, deadline=None)
 def test_a_symmetric_boundary_is_exactly_private_after_hardly_any_mixing(

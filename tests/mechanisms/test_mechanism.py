@@ -78,6 +78,7 @@ def test_check_is_brute_force_over_all_edges_and_sets(
     assert_one_sentence(ValueError(str(check)), repr(more), repr(less), f"{check.excess:.6g}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0, 500, 998])
 def test_one_broken_edge_is_found_in_any_block_by_either_engine(
     at: int, monkeypatch: pytest.MonkeyPatch

@@ -67,6 +67,7 @@ def test_no_private_mechanism_does_better_on_any_prefix(
     assert_is_the_greatest(graph, *world, data)
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(deep_graphs(), exact_promises(polygons=True), st.data())
 def test_nor_under_any_polygon(
@@ -75,6 +76,7 @@ def test_nor_under_any_polygon(
     assert_is_the_greatest(graph, *world, data)
 
 
+@pytest.mark.slow
 @given(graphs(6, answers=3, labeled=True), exact_promises(), st.data())
 def test_nor_with_labeled_regions_that_share_an_order(
     graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
@@ -141,6 +143,7 @@ def test_rows_by_region_and_depth(graph: rb.RainbowGraph, guarantee: TradeOffCur
             assert list(mechanism.rows[label, depth].values()) == expected[depth].tolist()
 
 
+@pytest.mark.slow
 @given(deep_graphs(), exact_promises(), st.data())
 def test_deeper_is_never_worse(
     graph: rb.RainbowGraph, world: tuple[TradeOffCurve, list[Line]], data: st.DataObject
@@ -153,6 +156,7 @@ def test_deeper_is_never_worse(
             assert all(b >= a - 1e-12 for a, b in zip(above, below, strict=True))
 
 
+@pytest.mark.slow
 @given(guarantees(), rows(), st.integers(0, 30))
 def test_the_optimal_line_is_the_rows_of_the_guarantee(
     guarantee: TradeOffCurve, row: tuple[float, ...], length: int
@@ -185,6 +189,7 @@ def test_the_two_answer_optimum_has_the_textbook_boundary() -> None:
     assert rb.optimal(graph, rb.DP(1))[0]["yes"] == pytest.approx(math.e / (1 + math.e))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(deep_graphs(9), exact_promises(), st.data())
 def test_raising_one_probability_by_a_millionth_is_caught(

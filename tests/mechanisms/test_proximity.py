@@ -62,6 +62,7 @@ def test_a_question_and_its_graph_give_the_same_mechanism(delta: str) -> None:
     assert on_graph.exact().mixing <= 2**-40
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(graphs(answers=3), st.floats(0.05, 3), st.sampled_from([0, 1e-6, 0.01, 0.2]))
 def test_what_is_not_refused_is_private(

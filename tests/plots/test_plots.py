@@ -215,6 +215,7 @@ def test_a_disc_for_each_dataset_with_bands_in_preference_order() -> None:
     assert edges(ax)[1] == len(crossing)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)  # the first figure loads fonts
 @given(our.graphs(answers=3), st.floats(0.1, 3))
 def test_the_bands_of_a_mechanism_have_the_area_of_its_probabilities(
@@ -299,6 +300,7 @@ def test_a_mechanism_on_the_boundary_graph_shows_its_rows() -> None:
 # Trade-off curves
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)  # the first figure loads fonts
 @given(our.guarantees())
 def test_the_curve_of_a_guarantee_is_one_less_its_step(promise: TradeOffCurve) -> None:
@@ -362,6 +364,7 @@ def test_what_has_no_worst_pair_is_refused() -> None:
 # Comparisons
 
 
+@pytest.mark.slow
 def test_a_comparison_draws_every_mechanism_by_margin() -> None:
     compared = rb.compare(rb.Winner(["a", "b", "c"]), rb.DP(1), margins=range(1, 9))
     for error in (True, False):
@@ -449,6 +452,7 @@ def test_a_map_of_many_datasets_is_a_small_vector_file(tmp_path: Path) -> None:
 # The paper
 
 
+@pytest.mark.slow
 def test_every_figure_of_the_paper_is_readable() -> None:
     drawn = {place: draw() for place, draw in figures().items()}
     assert list(drawn) == ["Fig. 1(A)", "Fig. 1(B)", "Fig. 2", "Fig. 3", "Fig. 4", "Fig. 5"]
@@ -456,6 +460,7 @@ def test_every_figure_of_the_paper_is_readable() -> None:
         assert_readable(ax)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "delta"), [("Fig. 4", "0.001"), ("Fig. 5", "0.01")])
 def test_the_printed_curves_stand_beside_the_right_ones(place: str, delta: str) -> None:
     ax = figures()[place]()
@@ -502,6 +507,7 @@ def test_axes_are_taken_and_given_back_and_settings_left_alone(name: str, tmp_pa
     assert set(plots.__all__) == {*one_of_each(), "save"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "start"), [("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_other_kinds_of_files(kind: str, start: bytes, tmp_path: Path) -> None:
     before = dict(rcParams)
@@ -510,6 +516,7 @@ def test_other_kinds_of_files(kind: str, start: bytes, tmp_path: Path) -> None:
     assert dict(rcParams) == before
 
 
+@pytest.mark.slow
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:
     for kind in ("svg", "pdf"):
         path = tmp_path / f"a.{kind}"
@@ -545,6 +552,7 @@ def test_dark_enough_to_see() -> None:
     assert darker("#ffff00", 4.5) < "#a0a000"
 
 
+@pytest.mark.slow
 def test_drawing_leaves_pyplot_alone_and_a_missing_library_names_its_extra() -> None:
     script = """
 import sys

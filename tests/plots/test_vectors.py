@@ -54,6 +54,7 @@ def test_the_small_picture_goes_through_the_same_places() -> None:
     assert scales == re.findall(r"scale\([^)]*\)", after)  # of which letters are made
 
 
+@pytest.mark.slow
 def test_a_file_follows_the_color_scheme(tmp_path: Path) -> None:
     file = plots.save(plots.growth(rb.DP(1), [0.2, 0.8]), tmp_path / "growth.svg")
     tree = ElementTree.parse(file).getroot()
@@ -65,6 +66,7 @@ def test_a_file_follows_the_color_scheme(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_figures_show_themselves_in_a_notebook() -> None:
     world = paper.figure_one()
     shown = [

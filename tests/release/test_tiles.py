@@ -356,6 +356,7 @@ async ([files, forged, places, draws]) => {
 """
 
 
+@pytest.mark.slow
 def test_the_javascript_reader_in_chromium(
     browser: Browser,  # noqa: F811
     page_folder: tuple[str, Path],

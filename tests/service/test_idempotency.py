@@ -23,6 +23,7 @@ HEADERS = {**headers("ann", "k"), "Content-Type": "application/json"}
 BODY: dict[str, Any] = {"question": WINNER, "guarantee": {"epsilon": "0.01"}}
 
 
+@pytest.mark.slow
 def test_a_key_belongs_to_one_question_and_one_person(tmp_path: Path) -> None:
     with client(tmp_path) as service:
         first = service.post(ASK, json=BODY, headers=headers("ann", "k")).json()
@@ -75,6 +76,7 @@ def test_an_entry_that_was_cut_off_is_completed(tmp_path: Path) -> None:
         assert ledger.balance().entries == ledger.balance().answers == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_many_retries_at_once_in_two_processes_get_one_answer(
     tmp_path: Path, database: str, request: pytest.FixtureRequest

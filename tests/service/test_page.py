@@ -150,6 +150,7 @@ def test_a_question_is_priced_asked_and_exported(page: Page, ledger: Ledger) -> 
     assert json.loads(Path(again.value.path()).read_text())["head"] == told["head"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "fill", "wanted"),
     [
@@ -183,6 +184,7 @@ def test_every_kind_of_question_can_be_built(
     assert wanted.items() <= entry.question.items()
 
 
+@pytest.mark.slow
 def test_keys_groups_and_conditions(page: Page, ledger: Ledger) -> None:
     enter(page)
     page.get_by_label("What do you want to know?").select_option("keys")
@@ -227,6 +229,7 @@ def test_what_is_wrong_is_said_where_it_is_asked(page: Page, ledger: Ledger) -> 
     assert ledger.balance().entries == before
 
 
+@pytest.mark.slow
 def test_a_lost_reply_is_paid_once(page: Page, ledger: Ledger) -> None:
     enter(page)
     priced(page)
@@ -278,6 +281,7 @@ def test_an_auditor_sees_all_and_asks_nothing(page: Page, ledger: Ledger) -> Non
     expect(page.locator("#ask")).to_be_disabled()
 
 
+@pytest.mark.slow
 def test_a_question_waits_for_a_curator_who_decides_on_the_page(tab: Page, tmp_path: Path) -> None:
     with listening(make_app(tmp_path, dataset={"approval": True})) as found:
         ledger, address = Ledger.open(tmp_path / "visits.db"), f"{found}/"

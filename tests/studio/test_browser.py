@@ -175,6 +175,7 @@ def test_every_mechanism_can_be_chosen_and_costs_what_compare_says(page: Page) -
             expect(about).to_contain_text(f"as good as homogeneous at ε = {match}", timeout=WAIT)
 
 
+@pytest.mark.slow
 def test_sliders_move_the_promise(page: Page) -> None:
     page.focus("#epsilon")
     for _ in range(3):
@@ -197,6 +198,7 @@ def test_sliders_move_the_promise(page: Page) -> None:
     assert "0.95-GDP" in badge(page, "proved")
 
 
+@pytest.mark.slow
 def test_the_boundary_by_hand(page: Page) -> None:
     page.check('[name="boundary"][value="hand"]')
     settled(page, boundary=[0.576, 0.212, 0.212])

@@ -286,6 +286,7 @@ def test_postgres_weighs_whatever_numbers_there_are(postgres_url: str) -> None:
         found("d")
 
 
+@pytest.mark.slow
 def test_mariadb_weighs_decimals_exactly(mariadb_url: str) -> None:
     address = fresh_database(mariadb_url)
     run(address, "CREATE TABLE t (id VARCHAR(9), w DECIMAL(30, 10), g VARCHAR(9))")

@@ -61,6 +61,7 @@ MAKERS: dict[str, Callable[[list[Row], Path], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", MAKERS)
 def test_a_look_agrees_with_a_plain_count(engine: str, tmp_path: Path) -> None:
     @settings(max_examples=15)

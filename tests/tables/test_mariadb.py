@@ -97,6 +97,7 @@ def refused(table: rb.SQLTable, question: Any, kind: type[Exception] = rb.Unread
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_values_match_by_the_declared_type_and_odd_ones_are_alone(table: rb.SQLTable) -> None:
     for name, (_, _, listed) in COLUMNS.items():
         people = {"person": "who", "rows_per_person": 9} if name in ODD else {}

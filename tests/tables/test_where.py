@@ -204,6 +204,7 @@ def in_mariadb(row: Record) -> Record:
     return row | {"real": real if finite else None}
 
 
+@pytest.mark.slow
 def test_mariadb(mariadb_url: str) -> None:
     rows = [in_mariadb(row) for row in ROWS]
     address = fresh_database(mariadb_url)

@@ -67,6 +67,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answers", "records", "epsilon", "usual", "from_flip", "fixed"), CASES)
 def test_the_mean_errors_on_plurality_graphs(
     answers: int, records: int, epsilon: str, usual: str | None, from_flip: str | None, fixed: str
@@ -85,6 +86,7 @@ def test_the_mean_errors_on_plurality_graphs(
     assert best.check(every_edge=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "records", "epsilon", "above"),
     [(3, 12, "0.3", 0.012), (3, 12, "1", 1e-6), (4, 8, "1.5", 1e-6), (4, 8, "0.1", 0.012)],
@@ -98,6 +100,7 @@ def test_the_fixed_point_is_near_the_best_of_all_mechanisms(
     assert least - 1e-5 <= found <= least * (1 + above) + 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "records", "epsilon", "expected", "least"),
     [(4, 12, "0.1", 65.4, 65.2), (5, 8, "0.1", 74.4, 73.5), (6, 6, "0.1", 79.7, 76.9)],
@@ -232,6 +235,7 @@ def test_a_component_without_border_is_answered_with_certainty() -> None:
     assert fixed_point(alone, rb.DP(1))[0] == {"a": 1.0, "b": 0.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["0.01", "1", "5"])
 def test_far_away_the_weight_stays_at_a_floor(epsilon: str) -> None:
     length = 3000

@@ -91,6 +91,7 @@ def test_a_certificate_that_was_tampered_with_fails() -> None:
         assert reason in str(verdict)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_two_answers_always_have_one_and_it_is_the_program_s(
@@ -171,6 +172,7 @@ def agree(
     return "closed form" if found.closed_form else "by programs"
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_any_rows_against_the_maxima_of_an_independent_program(
@@ -188,6 +190,7 @@ def test_any_rows_against_the_maxima_of_an_independent_program(
     agree(graph, guarantee, lines, rows)
 
 
+@pytest.mark.slow
 def test_cases_like_the_paper_s_go_every_way() -> None:
     rng = np.random.default_rng(0)
     graph, ways = paper.example_one(), set[str]()
@@ -216,6 +219,7 @@ def test_homogeneous_boundaries_are_decided_in_closed_form() -> None:
             assert found.mechanism[d] == pytest.approx(plain[d], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_two_answers_at_graph_scale() -> None:
     side = 300
     places = np.arange(side * side).reshape(side, side)

@@ -122,6 +122,7 @@ def test_exact_rows_are_private_to_the_last_unit(
     assert -1e-12 <= best.repair_cost <= 1e-6 * len(graph)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_homogeneous_boundaries_give_the_paper_s_optimum(
@@ -340,6 +341,7 @@ def test_repair_refuses_what_is_not_private() -> None:
         exact_rows(loud)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.data(), strategies.exact_promises())
 def test_envelope_is_the_least_over_all_fixed_rows(

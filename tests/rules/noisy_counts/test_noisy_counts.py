@@ -343,6 +343,7 @@ def test_the_uniform_share_is_the_least_that_is_enough(mu: str, answers: int) ->
     assert not makes_up_for(away, Fraction(mu) ** 2, answers, least * Fraction(999, 1000))
 
 
+@pytest.mark.slow
 def test_the_proof_counts_the_noise_of_every_answer() -> None:
     """Weights that are off by more and more: what one noise may lack three may not."""
     promise = rb.GaussianDP(3)
