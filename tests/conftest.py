@@ -63,6 +63,14 @@ class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
         return nodeid
 
 
+LONGEST = ("tests/test_publishing.py", "tests/test_proofs.py", "tests/deploy/test_container.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first, so that no worker is left alone with it at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than there are cores, as some wait for a browser, Spark or a database."""

@@ -79,11 +79,12 @@ def chosen(question: Any, epsilon: str, delta: str) -> float:
     ],
 )
 def test_a_larger_epsilon_or_delta_never_answers_worse(question: Any) -> None:
+    epsilons = EPSILONS[:: 3 if question is VOTES[0] else 1]  # a table is made for each
     for delta in DELTAS[::5]:
-        errors = [chosen(question, epsilon, delta) for epsilon in EPSILONS]
+        errors = [chosen(question, epsilon, delta) for epsilon in epsilons]
         assert (np.diff(errors) <= 1e-12).all()
         assert delta != "0" or errors[0] > errors[-1] + 0.1
-    for epsilon in EPSILONS[2::5]:
+    for epsilon in epsilons[2::5]:
         errors = [chosen(question, epsilon, delta) for delta in DELTAS]
         assert (np.diff(errors) <= 1e-12).all()
 

@@ -48,7 +48,7 @@ relaxed = settings(
     deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], print_blob=False
 )
 few = settings(relaxed, max_examples=6)
-many = settings(relaxed, max_examples=400)
+many = settings(relaxed, max_examples=120)
 
 
 @few
