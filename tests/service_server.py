@@ -14,7 +14,8 @@ import uvicorn
 @contextmanager
 def listening(app: Any) -> Iterator[str]:
     """The address of an application while it is served."""
-    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="on")
+    # uvicorn's own set-up of logging closes the handlers of others, with the stream they write to.
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="on")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

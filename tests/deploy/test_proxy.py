@@ -145,7 +145,7 @@ def test_a_client_cannot_claim_an_address_and_a_dead_service_is_told_as_ours(
         await send({"type": "http.response.body", "body": said.encode()})
 
     server = uvicorn.Server(
-        uvicorn.Config(echo, uds=str(tmp_path / "socket"), lifespan="off", log_level="error")
+        uvicorn.Config(echo, uds=str(tmp_path / "socket"), lifespan="off", log_config=None)
     )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()))
     thread.start()

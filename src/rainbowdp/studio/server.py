@@ -351,7 +351,7 @@ def serve(
             app,
             http=MakingRoom,
             ws="none",
-            log_level="warning",
+            log_config=None,  # logging is its user's, in a notebook too
             access_log=False,
             server_header=False,
             limit_concurrency=4 * MOST,
