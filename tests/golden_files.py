@@ -11,14 +11,16 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import rainbowdp as rb
 from mechanism_files import POLYGON, as_numbers, as_texts, chain
 from rainbowdp.exact.counts import ExactCount
-from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.mechanism import ExactMechanism, key_finder
 from rainbowdp.exact.rows import ExactRow
+from rainbowdp.rules.crowd_table.program import make_table, shape_for
 from rainbowdp.storage.documents import checksummed
 
 FOLDER = Path(__file__).parent / "golden"
@@ -37,6 +39,23 @@ def star() -> rb.RainbowGraph:
     labels = ["x", "x", "x", "x", "y", "y", "y", "z", "z", "z"]
     orders = {"x": ("x", "y", "z"), "y": ("y", "z", "x"), "z": ("z", "x", "y")}
     return rb.RainbowGraph(edges, orders, ("x", "y", "z"), labels=labels)
+
+
+@cache
+def words() -> ExactMechanism:
+    """A crowd table with words that is small enough to read: four answers, 42 rows."""
+    vote = rb.Winner(list("abcd"))
+    shape = shape_for(4, 2.0, str(vote.neighbors), str(vote.ties), (4, 2))
+    table, mixing = make_table(shape, rb.DP(2))
+    return ExactMechanism(
+        rb.DP(2),
+        vote.answers,
+        table,
+        neighbors=vote.neighbors,
+        question=vote.describe(),
+        mixing=mixing,
+        locate=key_finder(vote, table),
+    )
 
 
 MAKERS: dict[str, Callable[[], ExactMechanism | ExactCount]] = {
@@ -67,6 +86,7 @@ MAKERS: dict[str, Callable[[], ExactMechanism | ExactCount]] = {
     "crowd-table": lambda: rb.by_kind(
         rb.Winner(list("abcdefg"), neighbors="added or removed"), rb.DP(2), "crowd-table"
     ).exact(),
+    "crowd-table-words": lambda: words(),
     "count": lambda: rb.best(rb.Count("age", minimum=65), rb.DP(1)).exact(),
     "count-gaussian": lambda: rb.best(rb.Count(at_most=1000), rb.GaussianDP("3/2")).exact(),
     "names": lambda: rb.best(
@@ -74,7 +94,6 @@ MAKERS: dict[str, Callable[[], ExactMechanism | ExactCount]] = {
         rb.DP("0.1"),
     ).exact(),
 }
-NOT_IN_SMALL_READERS = ("crowd-table",)
 
 
 def _stronger(content: Content) -> None:
@@ -155,6 +174,59 @@ def _a_crowd_at_little_epsilon(content: Content) -> None:
     content["steps"] = steps
 
 
+def _surer_in_a_tie(content: Content) -> None:
+    """Where one rival is tied, a tenth of its weight goes to the leader."""
+    shape, rows = content["shape"], content["rows"]
+    row = rows[1] if shape["ordered"] == 0 else next(row for row in rows if row[1] and not row[2])
+    part = row[1] // 10
+    row[0], row[1] = row[0] + part, row[1] - part
+
+
+def _a_little_in_a_tie(content: Content) -> None:
+    """The same by a thousandth of what a word leaves to the second letter."""
+    row = next(row for row in content["rows"] if row[2] and not row[3])
+    part = row[2] // 1000
+    row[0], row[2] = row[0] + part, row[2] - part
+
+
+def _coins_too_fast(content: Content) -> None:
+    """A rival behind the last knot loses more by one record than the promise allows."""
+    ratio = Fraction(content["shape"]["ratio"])
+    content["shape"]["ratio"] = str(ratio - Fraction(1, 1 << 20))
+
+
+def _coins_twice_as_fast(content: Content) -> None:
+    content["shape"]["ratio"] = str(Fraction(content["shape"]["ratio"]) / 2)
+
+
+def _coins_too_slow(content: Content) -> None:
+    """Rivals far behind count nearly as much as those at the last knot."""
+    content["shape"]["ratio"] = str(1 - Fraction(1, 1 << 20))
+
+
+def _letters_swapped(content: Content) -> None:
+    """The first two letters of every word trade weights, as if the list were turned around."""
+    for row in content["rows"]:
+        if row[2]:
+            row[1], row[2] = row[2], row[1]
+
+
+def _fewer_letters(content: Content) -> None:
+    """Rows for words, read as if one gap less had letters."""
+    content["shape"]["ordered"] -= 1
+
+
+def _any_leader(content: Content) -> None:
+    """Made for ties to the first listed, claimed where any leader is right."""
+    content["question"]["ties"] = content["shape"]["ties"] = "any leader"
+
+
+def _a_leader_alone(content: Content) -> None:
+    """Nobody else can be said in a tie, so that one record more is seen."""
+    row = content["rows"][1]
+    row[0], row[1] = row[0] + row[1] - 1, 1
+
+
 def _no_touching(content: Content) -> None:
     """For a question, where any two answers may be neighbors."""
     content["touching"].pop()
@@ -181,7 +253,14 @@ FORGERIES: dict[str, tuple[Callable[[Content], None], ...]] = {
     "exponential-graph": (_stronger, _a_ratio_lower),
     "noisy-counts": (_stronger, _less_noise, _more_people),
     "noisy-counts-coming": (_stronger, _less_noise, _substituted),
-    "crowd-table": (_stronger, _substituted),
+    "crowd-table": (
+        *(_stronger, _substituted, _any_leader, _more_people, _a_row_of_another),
+        *(_surer_in_a_tie, _coins_too_fast, _coins_too_slow, _a_leader_alone),
+    ),
+    "crowd-table-words": (
+        *(_stronger, _a_little_in_a_tie, _surer_in_a_tie, _coins_twice_as_fast),
+        *(_letters_swapped, _fewer_letters),
+    ),
     "count": (_stronger, _a_sharper_peak, _more_people),
     "count-gaussian": (_stronger, _a_sharper_peak, _more_people),
     "names": (_stronger, _substituted),
@@ -216,6 +295,15 @@ COUNTS: dict[str, list[dict[str, int]]] = {
     "exponential-mu": [{"a": 3, "b": 9}],
     "noisy-counts": [{"red": 4, "green": 4, "blue": 3}, {"blue": 12, "red": 9}],
     "noisy-counts-coming": [{"a": 4, "b": 4}, {"a": 4, "b": 6}],
+    "crowd-table": [
+        dict(zip("abcdefg", (4, 4, 3, 9, 9, 0, 9), strict=True)),
+        {"c": 12, "g": 5, "a": 1},
+        {"b": 10**20},
+    ],
+    "crowd-table-words": [
+        *({"a": 4, "b": 4, "c": 4, "d": 4}, {"a": 4, "b": 5, "c": 5, "d": 3}),
+        *({"c": 9, "a": 9, "d": 2}, {"d": 10**20, "a": 10**20 - 4}),
+    ],
     "names": [{"grün": 3, "赤": 3}, {"\U0001f308\u2028": 40}],
 }
 KEYS: dict[str, list[Any]] = {

@@ -314,20 +314,9 @@ class MarginTable:
                 row = [a + part * b for a, b in zip(row, self.at_knots(knots), strict=True)]
         return row
 
-    def standing(self, key: object) -> tuple[list[int], list[int]]:
-        """The answers from the leader on, and the gaps of the others."""
-        counts = self.question.counted(key)  # type: ignore[arg-type]
-        most = max(counts)
-        leader, size = counts.index(most), self.size
-        if self.first:
-            order = [(leader + j) % size for j in range(size)]
-            return order, [most - counts[v] - (v < leader) for v in order[1:]]
-        order = [leader, *(v for v in range(size) if v != leader)]
-        return order, [most - counts[v] for v in order[1:]]
-
     def row(self, key: object) -> list[int]:
         """The row at some counts, in integers of its exact proportions."""
-        order, gaps = self.standing(key)
+        order, gaps = self.question.standing(key)
         exact = self._exact(gaps)
         common = 1
         for part in exact:
@@ -339,7 +328,7 @@ class MarginTable:
 
     def draw(self, key: object) -> int:
         """A knot beside each gap by its share, then an answer of the row there."""
-        order, gaps = self.standing(key)
+        order, gaps = self.question.standing(key)
         return order[place_in(self.at_knots([self._drawn_knot(gap) for gap in gaps]))]
 
     def _drawn_knot(self, gap: int) -> int:

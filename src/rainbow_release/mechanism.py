@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from . import document
+from .crowd_table import CrowdTable
 from .errors import Refused
 from .guarantee import Guarantee
 from .ladders import Ladders, OneLadder
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMAT, COUNT_FORMAT, VERSION = "rainbowdp mechanism", "rainbowdp count", 1
 _KINDS = {
+    "crowd-table": CrowdTable,
     "exponential": Exponential,
     "margin-flip": MarginFlip,
     "margin-table": MarginTable,

@@ -110,6 +110,20 @@ class Question:
             raise Refused("counts must be whole numbers from 0")
         return found
 
+    def standing(self, counts: object) -> tuple[list[int], list[int]]:
+        """The answers of a vote from the leader on, and the gaps of the others.
+
+        Where ties go to the first listed, those listed before the leader are one record nearer.
+        """
+        held = self.counted(counts)  # type: ignore[arg-type]
+        most, size = max(held), len(held)
+        leader = held.index(most)
+        if self.ties == "first listed":
+            order = [(leader + j) % size for j in range(size)]
+            return order, [most - held[v] - (v < leader) for v in order[1:]]
+        order = [leader, *(v for v in range(size) if v != leader)]
+        return order, [most - held[v] for v in order[1:]]
+
     def margins(self, counts: Mapping[str, int]) -> list[int]:
         """The margin of each answer: steps of one record, divided by what one change may move."""
         held = self.counted(counts)

@@ -650,6 +650,21 @@ class Question {
     return groups.map((group) => (Object.hasOwn(counts, group) ? wholeOf(counts[group]) : 0n));
   }
 
+  // The answers of a vote from the leader on, and how many records the others are behind; where
+  // ties go to the first listed, one less for those listed before the leader.
+  standing(given) {
+    const counts = this.counted(given);
+    const most = counts.reduce(max);
+    const leader = counts.indexOf(most);
+    const first = this.ties === "first listed";
+    const size = counts.length;
+    const order = first
+      ? range(size).map((j) => (leader + j) % size)
+      : [leader, ...range(size).filter((v) => v !== leader)];
+    const gaps = order.slice(1).map((v) => most - counts[v] - (first && v < leader ? 1n : 0n));
+    return [order, gaps];
+  }
+
   margins(counts) {
     const held = this.counted(counts);
     const { content, kind } = this;
@@ -1535,18 +1550,8 @@ class MarginTable {
   }
 
   #standing(key) {
-    const counts = this.question.counted(key);
-    const most = counts.reduce(max);
-    const leader = counts.indexOf(most);
-    const others = range(this.size).slice(1);
-    const order = this.first
-      ? [leader, ...others.map((j) => (leader + j) % this.size)]
-      : [leader, ...range(this.size).filter((v) => v !== leader)];
-    const gaps = order.slice(1).map((v) => {
-      const gap = most - counts[v] - (this.first && v < leader ? 1n : 0n);
-      return Number(min(gap, big(this.farthest + 1)));
-    });
-    return [order, gaps];
+    const [order, gaps] = this.question.standing(key);
+    return [order, gaps.map((gap) => Number(min(gap, big(this.farthest + 1))))];
   }
 
   row(key) {
@@ -1572,6 +1577,391 @@ class MarginTable {
 function* product(lists, before = []) {
   if (before.length === lists.length) return yield before;
   for (const next of lists[before.length]) yield* product(lists, [...before, next]);
+}
+
+// Crowd tables: rows by how many rivals are how near. The gaps below `ordered` of the rivals that
+// follow the leader in the list are the word of a row; at the other knots rivals are counted. Who
+// is farther tosses a coin for being counted at the last knot.
+//
+// The proof: a chance is affine in the chance z of each coin, and where a rival stays at or behind
+// the last knot and its gap grows by s, z becomes z·ratio^s. So it is enough to let the nearer gap
+// of everybody be a knot, or to leave them out. A rival's own coin is a factor that falls by between
+// 1 and ratio^-s: A ≤ E·ratio^s·B and B ≤ E·A for the other factors cover all distances. Coins are
+// whole numbers, off their power by at most `least` of 2^127: a part of E is put aside for that.
+// Chances are in units of 2^-64 of a weight, each less than 2 units below the true one.
+
+const [FINE, COARSE] = [160n, 64n]; // binary places of the chances of heads, and of means
+const ASIDE = { top: (1n << 41n) - 1n, bottom: 1n << 41n };
+const FAR = 1000; // a gap that no change closes
+const MOST_CROWDS = 1 << 15;
+const MOST_CROWD_CORNERS = 1 << 21;
+
+class CrowdTable {
+  static own = ["shape", "total", "rows"];
+  byCounts = true;
+  #ways = new Map();
+
+  constructor(content, answers, question, guarantee) {
+    const ratio = guarantee.pure("a crowd table");
+    if (!question) refuse("a crowd table must have its question");
+    this.question = question;
+    this.#readShape(content.shape, answers);
+    this.total = weight(content.total);
+    if (!this.total || this.total >= 1n << 64n)
+      refuse("the total of a crowd table must be above 0 and below 2^64");
+    const rows = listed(content.rows, "the rows of a crowd table");
+    const many = this.#crowds(this.places);
+    if (rows.length !== many) refuse(`a crowd table must have ${many} rows, got others`);
+    this.rows = new Map();
+    let at = 0;
+    for (const word of this.#words()) {
+      const beside = new Map();
+      for (const counts of this.#upTo(this.rivals - word.length, this.places)) {
+        const row = weights(rows[at++]);
+        this.#mustBeARow(word, counts, row);
+        beside.set(sumOf(counts.map((n, i) => n * this.#one(this.ordered + i))), row);
+      }
+      this.rows.set(word.join(), beside);
+    }
+    this.proved = `${this.#mustBeClose(ratio)} comparisons of a crowd table`;
+  }
+
+  #readShape(shape, answers) {
+    const names = "answers neighbors ties knots ordered ratio".split(" ");
+    const given = keys(shape, "the shape of a crowd table", ...names);
+    mustBeThatVote({ ...given, rows: 1 }, answers, this.question);
+    this.knots = small(given.knots, "the knots of a crowd table", 3);
+    this.ordered = small(given.ordered, "the ordered gaps of a crowd table");
+    this.first = this.question.ties === "first listed";
+    if (this.ordered >= (this.first ? this.knots : 1))
+      refuse("the ordered gaps of a crowd table must be fewer than its knots, and none where any leader is right");
+    if (answers.length < 2 || answers.length > 12) refuse("a crowd table must have 2 to 12 answers");
+    this.rivals = answers.length - 1;
+    this.places = this.knots - this.ordered;
+    this.spots = this.ordered ? this.rivals : 0;
+    this.falling = new Falling(fraction(given.ratio, "ratio"));
+    const wide = this.places + 2;
+    if (wide > 53 || answers.length ** wide > 2 ** 53 || this.#crowds(wide) > MOST_CROWDS)
+      refuse("a crowd table must have fewer gaps, for so many answers");
+  }
+
+  #crowds(places) {
+    let found = 0;
+    for (let length = 0; length <= this.spots; length++) {
+      const counted = choose(big(this.rivals - length + places), big(places));
+      found += this.ordered ** length * Number(counted);
+    }
+    return found;
+  }
+
+  // All words, as numbers whose first digit is the least; no letter comes before any.
+  *#words() {
+    const before = (spot) =>
+      spot === 0
+        ? [[]]
+        : [-1, ...range(this.ordered)].flatMap((letter) =>
+            before(spot - 1)
+              .filter((word) => letter < 0 || word.length === spot - 1)
+              .map((word) => (letter < 0 ? word : [...word, letter])),
+          );
+    yield* before(this.spots);
+  }
+
+  // All counts that sum to at most so many, the last one rising slowest.
+  *#upTo(most, places) {
+    if (places === 0) return yield [];
+    for (let many = 0; many <= most; many++)
+      for (const fewer of this.#upTo(most - many, places - 1)) yield [...fewer, many];
+  }
+
+  #mustBeARow(word, counts, row) {
+    const taken = [1, ...range(this.spots).map((spot) => Number(spot < word.length)), ...counts];
+    if (row.length !== taken.length)
+      refuse(`the rows of a crowd table must have ${taken.length} weights`);
+    if (row.some((held, seat) => held > 0n !== taken[seat] > 0))
+      refuse("exactly the answers at the gaps of a crowd must have some weight");
+    if (sum(row.map((held, seat) => held * big(taken[seat]))) !== this.total)
+      refuse("the rows of a crowd table must sum to its total");
+    if (!this.first && counts[0] && row[0] !== row[1])
+      refuse("tied leaders of a crowd table must have equal weights");
+  }
+
+  #seat(gap) {
+    return 1 + this.spots + gap - this.ordered;
+  }
+
+  #one(gap) {
+    return (this.rivals + 1) ** (gap - this.ordered);
+  }
+
+  // Seats to compare: upper and lower here, upper and lower there.
+  #pair([seat, gap], [seatThere, gapThere]) {
+    const upper = (own, at, other) =>
+      at === this.knots && other < this.knots - 1 ? this.#seat(at) + 2 : own;
+    return [upper(seat, gap, gapThere), seat, upper(seatThere, gapThere, gap), seatThere];
+  }
+
+  // One end of every pair of neighbors: what the leader gains, gap and gain of others, who leads
+  // next, and how many rivals that are out have given or taken. Playing them tells which can be.
+  *#scenes() {
+    const gaps = range(this.knots + 2);
+    const unseen = Number(this.question.substituted);
+    yield { gain: 1, movers: [], lead: null, unseen };
+    for (const gap of gaps)
+      for (const lead of [null, 0]) yield { gain: 0, movers: [[gap, 1]], lead, unseen };
+    if (!this.question.substituted) return;
+    for (const gap of gaps)
+      for (const lead of [null, 0]) yield { gain: -1, movers: [[gap, 1]], lead, unseen: 0 };
+    for (const loser of gaps)
+      for (const gainer of gaps)
+        yield { gain: 0, movers: [[loser, -1], [gainer, 1]], lead: null, unseen: 0 };
+    if (!this.first) return;
+    yield { gain: -1, movers: [[0, 0]], lead: 0, unseen: 1 };
+    for (const gap of gaps) yield { gain: -1, movers: [[0, 0], [gap, 1]], lead: 0, unseen: 0 };
+  }
+
+  // Some in the order of the list from the leader on, and what a change makes of it.
+  #line({ gain, movers, lead }, spots, bystanders) {
+    const length = 1 + spots.length + bystanders;
+    const gains = Array(length + 2).fill(0);
+    const gaps = Array(length + 2).fill(FAR);
+    [gains[0], gaps[0]] = [gain, 0];
+    spots.forEach((spot, i) => ([gaps[spot], gains[spot]] = movers[i]));
+    const stand = [0, length, ...range(length).slice(1), length + 1]; // two more, first and last
+    const unit = this.first ? stand.length : 1;
+    const behind = Array(stand.length);
+    stand.forEach((place, late) => {
+      behind[place] = unit * (gaps[place] - gains[place]) + (this.first ? late : 0);
+    });
+    const least = Math.min(...behind);
+    const after = behind.map((far) => Math.floor((far - least) / unit));
+    const turn = (place) => (behind[place] > least ? 1 + ((behind[place] - least) % unit) : 0);
+    const order = [...stand].sort((a, b) => turn(a) - turn(b));
+    const leads = order[0];
+    if (leads !== (lead === null ? 0 : spots[lead])) return null;
+    if (spots.some((spot) => Math.min(gaps[spot], after[spot]) >= this.knots)) return null;
+    const shifts = [...new Set([after[length] - FAR, after[length + 1] - FAR])];
+    const others = range(length).filter((place) => place && !spots.includes(place));
+    for (const place of others) {
+      const shift = after[place] - FAR;
+      [gaps[place], after[place]] = [Math.max(0, -shift), Math.max(0, shift)];
+    }
+    const near = (place) => place < length && Math.min(gaps[place], after[place]) < this.ordered;
+    const here = range(length).filter((place) => place && near(place));
+    const there = order.slice(1).filter(near);
+    const names = [0, ...spots, ...others];
+    const told = [here, there].map((end) => end.map((place) => names.indexOf(place)));
+    const moved = names.map((place) => [gaps[place], after[place]]);
+    const signature = JSON.stringify([told, moved, shifts]);
+    return { gaps, after, length, leads, shifts, others, here, there, signature };
+  }
+
+  *#lines() {
+    for (const scene of this.#scenes()) {
+      const free = this.rivals - scene.unseen - scene.movers.length;
+      const seen = new Set();
+      for (let many = 0; many <= (this.ordered ? free : Math.min(0, free)); many++)
+        for (const spots of arranged(range(scene.movers.length + many), scene.movers.length)) {
+          const line = this.#line(scene, spots.map((spot) => spot + 1), many);
+          if (!line || seen.has(line.signature)) continue;
+          seen.add(line.signature);
+          yield [line, free - many];
+        }
+    }
+  }
+
+  // All crowds of up to so many bystanders without a letter: both codes, and what to compare.
+  #moreOf(shifts, most) {
+    const moves = [];
+    for (const shift of shifts)
+      for (let near = this.ordered; near < this.knots; near++) {
+        const [gap, other] = [near + Math.max(0, -shift), near + Math.max(0, shift)];
+        const pair = this.#pair([this.#seat(gap), gap], [this.#seat(other), other]);
+        moves.push([this.#one(gap), this.#one(other), pair]);
+      }
+    const found = [[0, 0, []]];
+    let latest = [[0, 0, [], 0]];
+    for (let many = 0; many < most; many++) {
+      const next = [];
+      for (const [here, there, pairs, lowest] of latest)
+        for (let at = lowest; at < moves.length; at++) {
+          const [one, other, pair] = moves[at];
+          const all = pairs.includes(pair) ? pairs : [...pairs, pair];
+          next.push([here + one, there + other, all, at]);
+        }
+      for (const crowd of next) found.push(crowd);
+      latest = next;
+    }
+    return found;
+  }
+
+  #ends(line, letters) {
+    const near = new Map(line.others.map((place, i) => [place, letters[i]]));
+    const sides = [
+      [line.gaps, line.here, 0],
+      [line.after, line.there, line.leads],
+    ].map(([gaps, order, leader]) => {
+      const gapOf = (place) => gaps[place] + (near.get(place) ?? 0);
+      const word = [];
+      const seats = Array(line.length);
+      let code = 0;
+      seats[leader] = [0, 0];
+      for (const place of order)
+        if (gapOf(place) < this.ordered) seats[place] = [word.push(gapOf(place)), gapOf(place)];
+      for (let place = 0; place < line.length; place++) {
+        if (seats[place]) continue;
+        code += this.#one(gapOf(place));
+        seats[place] = [this.#seat(gapOf(place)), gapOf(place)];
+      }
+      return { word: word.join(), code, seats };
+    });
+    const pairs = sides[0].seats.map((seat, place) => this.#pair(seat, sides[1].seats[place]));
+    return [...sides, pairs];
+  }
+
+  // The chance of each number of heads among coins one and two records behind the last knot.
+  #heads(one, two) {
+    const name = `${one} ${two}`;
+    if (!this.#ways.has(name)) {
+      const { top, bottom } = this.falling.ratio;
+      let [ways, whole] = [[1n], 1n];
+      const toss = (a, b) => {
+        const next = [...ways.map((way) => way * (b - a)), 0n];
+        ways.forEach((way, heads) => (next[heads + 1] += way * a));
+        [ways, whole] = [next, whole * b];
+      };
+      for (let i = 0; i < one; i++) toss(top, bottom);
+      for (let i = 0; i < two; i++) toss(top * top, bottom * bottom);
+      this.#ways.set(name, ways.map((way) => (way << FINE) / whole));
+    }
+    return this.#ways.get(name);
+  }
+
+  // Upper bounds of all seats and E times the lower ones, without own coins behind the last knot.
+  // These lower E instead; the last upper bound is one record behind it, with the coin.
+  #bounds(word, code, allowed, coin) {
+    const rows = this.rows.get(word);
+    const [base, last] = [this.rivals + 1, this.#one(this.knots - 1)];
+    const coins = Math.floor(code / (last * base));
+    const near = code % (last * base);
+    const [one, two] = [coins % base, Math.floor(coins / base)];
+    const mean = (ways, seat, more) => {
+      let found = 0n;
+      ways.forEach((way, heads) => (found += way * rows.get(near + (heads + more) * last)[seat]));
+      return found;
+    };
+    const row = rows.get(near);
+    const ways = this.#heads(one, two);
+    const lows = row.map((held, seat) => (held ? mean(ways, seat, 0) : 0n));
+    const end = row.length - 1;
+    lows.push(one ? mean(this.#heads(one - 1, two), end, 1) : 0n);
+    lows.push(two ? mean(this.#heads(one, two - 1), end, 1) : 0n);
+    const units = lows.map((low) => low >> (FINE - COARSE));
+    const uppers = units.map((low) => low + 2n);
+    uppers.push(ceil(uppers[end + 1] * coin.top, coin.bottom));
+    const lowers = units.map((low, seat) => {
+      const most = allowed[Math.max(0, seat - end)];
+      return (low * most.top) / most.bottom;
+    });
+    return [uppers, lowers];
+  }
+
+  #mustBeClose(ratio) {
+    const { ratio: fall, least } = this.falling;
+    const square = times(fall, fall);
+    const within = times(ratio, ASIDE);
+    const off = { top: big(this.rivals) * least * this.total, bottom: TOTAL };
+    if (above(times(off, plus(ONE, ratio)), times(minus(ratio, within), square)))
+      refuse("the coins of a crowd table must be finer, or its total smaller");
+    const allowed = [within, times(within, fall), times(within, square)];
+    const coin = plus(fall, { top: least, bottom: TOTAL });
+    const plan = [];
+    let many = 0;
+    for (const [line, most] of this.#lines()) {
+      const moves = line.shifts.length * this.places;
+      many += this.ordered ** line.others.length * Number(choose(big(most + moves), big(most)));
+      if (many > MOST_CROWD_CORNERS) refuse("a crowd table must have fewer corners to compare");
+      plan.push([line, most]);
+    }
+    const known = new Map([...this.rows.keys()].map((word) => [word, new Map()]));
+    const at = (word, code) => {
+      const beside = known.get(word);
+      if (!beside.has(code)) beside.set(code, this.#bounds(word, code, allowed, coin));
+      return beside.get(code);
+    };
+    const crowds = new Map();
+    let compared = 0;
+    for (const [line, most] of plan) {
+      const name = `${line.shifts} ${most}`;
+      if (!crowds.has(name)) crowds.set(name, this.#moreOf(line.shifts, most));
+      for (const letters of product(line.others.map(() => range(this.ordered)))) {
+        const [here, there, own] = this.#ends(line, letters);
+        for (const [more, moreThere, others] of crowds.get(name)) {
+          const [p, lowerP] = at(here.word, here.code + more);
+          const [q, lowerQ] = at(there.word, there.code + moreThere);
+          for (const pairs of [own, others])
+            for (const [upper, lower, upperThere, lowerThere] of pairs)
+              if (p[upper] > lowerQ[lowerThere] || q[upperThere] > lowerP[lower])
+                refuse("neighboring rows of a crowd table must be close, but some are not");
+          compared += 2 * (own.length + others.length);
+        }
+      }
+    }
+    return compared;
+  }
+
+  // The row where rivals have these gaps, all of them knots, and the seat of each.
+  #crowd(gaps) {
+    const word = [];
+    let code = 0;
+    const seats = gaps.map((gap) => {
+      if (gap < this.ordered) return word.push(gap);
+      code += this.#one(gap);
+      return this.#seat(gap);
+    });
+    return [this.rows.get(word.join()).get(code), seats];
+  }
+
+  #standing(key) {
+    const [order, gaps] = this.question.standing(key);
+    const last = big(this.knots - 1);
+    const coins = gaps.map((gap) => (gap > last ? this.falling.at(gap - last) : TOTAL));
+    return [order, gaps.map((gap) => Number(min(gap, last))), coins];
+  }
+
+  row(key) {
+    const [order, gaps, coins] = this.#standing(key);
+    const row = order.map(() => 0n);
+    for (const heads of product(coins.map((coin) => (coin < TOTAL ? [true, false] : [true])))) {
+      let likely = 1n;
+      coins.forEach((coin, i) => {
+        if (coin < TOTAL) likely *= heads[i] ? coin : TOTAL - coin;
+      });
+      const seen = range(gaps.length).filter((i) => heads[i]);
+      const [held, seats] = this.#crowd(seen.map((i) => gaps[i]));
+      row[order[0]] += likely * held[0];
+      seen.forEach((i, at) => (row[order[i + 1]] += likely * held[seats[at]]));
+    }
+    return row;
+  }
+
+  draw(key) {
+    const [order, gaps, coins] = this.#standing(key);
+    const seen = range(gaps.length).filter((i) => randomBits(BITS) < coins[i]);
+    const [held, seats] = this.#crowd(seen.map((i) => gaps[i]));
+    const drawn = placeIn([held[0], ...seats.map((seat) => held[seat])]);
+    return drawn ? order[seen[drawn - 1] + 1] : order[0];
+  }
+}
+
+const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+// All ways to choose so many of the values, in every order.
+function* arranged(values, size) {
+  if (size === 0) return yield [];
+  for (const value of values)
+    for (const rest of arranged(values.filter((other) => other !== value), size - 1))
+      yield [value, ...rest];
 }
 
 // Noise.
@@ -1773,6 +2163,7 @@ export class NoisyCount {
 // The file as a whole.
 
 const KINDS = {
+  "crowd-table": CrowdTable,
   exponential: Exponential,
   "margin-flip": MarginFlip,
   "margin-table": MarginTable,

@@ -14,7 +14,7 @@ import rainbow_release
 import rainbowdp as rb
 from rainbowdp.rules import FAMILIES
 
-KINDS = [family.kind for family in FAMILIES if family.kind != "crowd-table"]
+KINDS = [family.kind for family in FAMILIES]
 SOME = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

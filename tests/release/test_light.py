@@ -27,7 +27,7 @@ sys.path.insert(0, {str(tmp_path)!r})
 import rainbow_release
 assert rainbow_release.__file__.startswith({str(tmp_path)!r})
 for name in {[path.name for path in sorted(FOLDER.glob("*.json"))]!r}:
-    if name not in ("expected.json", "crowd-table.json"):
+    if name != "expected.json":
         rainbow_release.load({str(FOLDER)!r} + "/" + name)
 poll = rainbow_release.load({str(FOLDER / "margin-table.json")!r})
 assert poll.release({{"red": 900, "green": 1}}) == "red"

@@ -118,6 +118,16 @@ def test_fields_span_lines_only_where_the_owner_says_so(tmp_path: Path) -> None:
     assert counted(TextFile(file, trusted=True, encoding="latin-1")) == [0, 1]
 
 
+def test_a_trusted_line_without_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rainbowdp.tables.text_reader.LONGEST", 1000)
+    file = tmp_path / "t.csv.gz"
+    file.write_bytes(gzip.compress(b"choice,n\nred," + b"1," * 1000))
+    with pytest.raises(UnreadableTable, match="line 2 is longer than 1,000"):
+        counted(TextFile(file, trusted=True))
+
+
 def test_a_name_that_does_not_tell(tmp_path: Path) -> None:
     FRAME.to_csv(tmp_path / "t.txt", sep="|")
     assert counted(TextFile(tmp_path / "t.txt")) == [2, 1]

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from rainbowdp.errors import UnreadableTable
 from rainbowdp.questions.base import Counted
+from rainbowdp.storage.short_lines import LongLine, short_lines
 from rainbowdp.storage.sql import quoted
 from rainbowdp.tables.arrow_stream import batches_of
 from rainbowdp.tables.asked import Several, wanted
@@ -136,7 +137,11 @@ def _csv_records(
     limit = csv.field_size_limit(LONGEST)
     texts = io.TextIOWrapper(stream, encoding, errors="surrogateescape", newline="")
     try:
-        yield csv.reader(texts, delimiter=fields.delimiter.decode())
+        yield csv.reader(short_lines(texts, LONGEST), delimiter=fields.delimiter.decode())
+    except LongLine as error:
+        raise UnreadableTable(
+            f"{path} cannot be read to its end: {error}; is it a text file of lines?"
+        ) from None
     except csv.Error:
         raise UnreadableTable(
             f"{path} is not well formed, which a trusted file must be: read it without that option"

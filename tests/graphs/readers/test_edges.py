@@ -250,6 +250,17 @@ def test_an_edge_list_has_comments_and_no_line_of_names(
     assert (named(edges), edges.names) == (PAIRS, range(4))
 
 
+@pytest.mark.parametrize("ending", ["txt", "txt.gz", "csv", "csv.gz", "tsv.gz"])
+@pytest.mark.parametrize("part", [b"1", b'"'])
+def test_a_line_without_end_is_refused(tmp_path: Path, ending: str, part: bytes) -> None:
+    path = tmp_path / f"list.{ending}"
+    text = (b"1,2\n" if "csv" in ending else b"1\t2\n") + part * (1 << 20) + b"1"
+    path.write_bytes(gzip.compress(text, 1) if ending.endswith("gz") else text)
+    with pytest.raises(rb.InvalidGraph, match=r"line 2 is longer than 1,048,576") as caught:
+        rb.read_graph(path)
+    assert_one_sentence(caught.value, path)
+
+
 @pytest.mark.parametrize("ending", ["txt", "csv", "parquet"])
 def test_nodes_may_have_names(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"friends.{ending}"

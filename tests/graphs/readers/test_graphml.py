@@ -108,3 +108,15 @@ def test_entities_are_refused_before_they_grow(tmp_path: Path) -> None:
 def test_options_of_other_files_are_refused(tmp_path: Path, option: dict[str, object]) -> None:
     with pytest.raises(rb.InvalidGraph, match="leave out columns and nodes"):
         rb.read_graph(tmp_path / "x.graphml", **option)  # type: ignore[arg-type]
+
+
+def test_a_length_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "g.graphml.gz"
+    start = (
+        '<graphml><key id="w" for="edge" attr.name="w"/><graph><node id="a"/>'
+        '<edge source="a" target="a"><data key="w">'
+    )
+    path.write_bytes(gzip.compress((start + "1" * 100_000).encode()))
+    with pytest.raises(rb.InvalidGraph, match="at most 1,000 characters") as caught:
+        rb.read_graph(path, weight="w")
+    assert_one_sentence(caught.value, path)

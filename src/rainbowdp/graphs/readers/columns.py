@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.storage.short_lines import short_lines
 from rainbowdp.storage.sql import quoted
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 # The cast alone would take 1.5 for 2, and 1_000 or 0x1F for numbers.
 _SPELLED = r"CASE WHEN regexp_full_match({0}, '\s*[0-9]+\s*') THEN TRY_CAST({0} AS {1}) END"
 _COUNT = "rainbowdp_row"
+_LONGEST = 1 << 20  # characters of a line
 _SPELLED_BACK = 15  # digits that a float spells back as they were written
 _RULE = "nodes must be whole numbers from 0"
 
@@ -270,7 +272,7 @@ class ColumnFile:
             yield from ((at, line.split(self.separator)) for at, line in self._bare_lines())
             return
         with self._opened() as lines:
-            reader = csv.reader(lines, delimiter=self.separator or ",")
+            reader = csv.reader(short_lines(lines, _LONGEST), delimiter=self.separator or ",")
             for record in reader:
                 if record:
                     yield reader.line_num, record
@@ -278,7 +280,7 @@ class ColumnFile:
     def _bare_lines(self) -> Iterator[tuple[int, str]]:
         """The lines of an edge list without blanks and comments."""
         with self._opened() as lines:
-            for number, line in enumerate(lines, 1):
+            for number, line in enumerate(short_lines(lines, _LONGEST), 1):
                 said = line.rstrip("\r\n")
                 if said.strip() and not said.startswith(("#", "%")):
                     yield number, said

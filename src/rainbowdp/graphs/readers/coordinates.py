@@ -21,9 +21,11 @@ from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGraph
 from rainbowdp.graphs.edges import Edges, Ids, placed
 from rainbowdp.graphs.readers.gr import opened
+from rainbowdp.storage.short_lines import LongLine, short_lines
 
 RADIUS = 6_371_008.8  # of the earth in meters, in the mean
 _DEGREE = 1_000_000
+_LONGEST = 1 << 16  # bytes of a line
 _WIDEST = 360_000_000, 90_000_000  # what a longitude and a latitude may be
 
 
@@ -85,39 +87,47 @@ def read_coordinates(path: str | PathLike[str], edges: Edges) -> Floats:
 
 def _read(path: Path) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """The nodes, their two coordinates and their lines."""
-    try:
-        with opened(path) as file:
-            text = file.read()
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise InvalidGraph(f"cannot read the coordinates in {path} to their end: {why}") from None
     found: list[tuple[int, int, int, int]] = []
     promised: int | None = None
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.split()
-        if not words or words[0].startswith(b"c"):
-            continue
-        if words[0] == b"p":
-            promised = int(words[-1]) if words[-1].isdigit() and len(words[-1]) < 12 else -1
-            continue
-        numbers = [_whole(word) for word in words[1:]]
-        fits = words[0] == b"v" and len(numbers) == 3 and None not in numbers
-        node, x, y = numbers if fits else (0, 0, 0)
-        if not fits or not (abs(x or 0) <= _WIDEST[0] and abs(y or 0) <= _WIDEST[1]):
-            raise InvalidGraph(
-                "the line of a place must be 'v node x y', longitude and latitude in millionths "
-                f"of a degree, got {line.decode(errors='replace')[:60]!r} in {path}, line {number}"
-            )
-        found.append((node or 0, x or 0, y or 0, number))
+    try:
+        with opened(path) as file:
+            for number, line in enumerate(short_lines(file, _LONGEST), 1):
+                words = line.split()
+                if not words or words[0].startswith(b"c"):
+                    continue
+                if words[0] == b"p":
+                    promised = int(words[-1]) if words[-1].isdigit() and len(words[-1]) < 12 else -1
+                    continue
+                found.append((*_place(path, number, line), number))
+                if promised is not None and len(found) > promised:
+                    break
+    except (OSError, EOFError, LongLine, lzma.LZMAError, zlib.error) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InvalidGraph(f"cannot read the coordinates in {path} to their end: {why}") from None
     if promised is None:
         raise InvalidGraph(f"{path} has no line 'p aux sp co NODES', as a .co file must")
     if promised != len(found):
         raise InvalidGraph(
             f"the p line of {path} announces another number of places than the {len(found):,} that "
-            "follow; is the file complete?"
+            "were found; is the file complete?"
         )
     array = np.array(found, dtype=np.int64).reshape(-1, 4)
     return array[:, 0], array[:, 1:3], array[:, 3]
+
+
+def _place(path: Path, number: int, line: bytes) -> tuple[int, int, int]:
+    """Node, longitude and latitude, as a line has them."""
+    first, *words = line.split()
+    numbers = [_whole(word) for word in words]
+    if first == b"v" and len(numbers) == 3:
+        node, x, y = numbers
+        near = x is not None and abs(x) <= _WIDEST[0] and y is not None and abs(y) <= _WIDEST[1]
+        if node is not None and x is not None and y is not None and near:
+            return node, x, y
+    raise InvalidGraph(
+        "the line of a place must be 'v node x y', longitude and latitude in millionths "
+        f"of a degree, got {line.decode(errors='replace').strip()[:60]!r} in {path}, line {number}"
+    )
 
 
 def _whole(word: bytes) -> int | None:

@@ -20,6 +20,7 @@ from rainbowdp.graphs.edges import Edges
 
 _BLOCK = 1 << 16  # bytes read at a time
 _LONGEST = 1 << 20  # bytes of a tag or a name
+_MOST_SPELLED = 1000  # characters of a length
 _SPELLED_BACK = 15  # digits that a float spells back as they were written
 
 
@@ -73,6 +74,11 @@ class _Found:
         """Text inside an element."""
         if self.inside:
             self.length = (self.length or "") + text
+            if len(self.length) > _MOST_SPELLED:
+                raise self.wrong(
+                    f"needs a {self.weight} at each edge in at most {_MOST_SPELLED:,} characters, "
+                    "got a longer one"
+                )
 
     def ended(self, tag: str) -> None:
         """An element ends."""
