@@ -45,13 +45,13 @@ def main() -> None:
             engine, table = graph.engine, "blocks"
             across = asked.side // asked.block + 1
             engine.run(
-                f"CREATE TABLE {table} AS SELECT range::UINTEGER AS place, "
+                f"CREATE TABLE {table} AS SELECT range::UINTEGER AS place, "  # noqa: S608  ours
                 f"((range // {asked.side}) // {asked.block} * {across} "
                 f"+ (range % {asked.side}) // {asked.block})::BIGINT AS value "
                 f"FROM range({len(graph)})"
             )
             found = engine.depths(table)
-            deepest = engine.one(f"SELECT max(level), count(*) FROM {found}")
+            deepest = engine.one(f"SELECT max(level), count(*) FROM {found}")  # noqa: S608  our name
             clock.says(f"depths, at most {deepest[0]}, {deepest[1]:,} nodes")
             truth = engine.renumbered(
                 table, [(n // across + n % across) % 4 for n in range(across * across)]

@@ -102,6 +102,7 @@ PUBLIC = [
     "Session",
     "Share",
     "Significance",
+    "Sweep",
     "Target",
     "TextFile",
     "Threshold",
@@ -169,6 +170,7 @@ PUBLIC = [
     "report_noisy_max",
     "site_distances",
     "smooth_noisy_max",
+    "sweep",
     "with_lengths",
 ]
 

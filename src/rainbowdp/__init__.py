@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.collecting.histogram import Histogram, channel, collect
     from rainbowdp.collecting.memory import Memory
     from rainbowdp.comparison import Comparison, compare
+    from rainbowdp.comparison.sweep import Sweep, sweep
     from rainbowdp.deployment import Deployment, deploy
     from rainbowdp.errors import (
         BudgetExceeded,
@@ -225,6 +226,7 @@ __all__ = [
     "Session",
     "Share",
     "Significance",
+    "Sweep",
     "Target",
     "TextFile",
     "Threshold",
@@ -292,6 +294,7 @@ __all__ = [
     "report_noisy_max",
     "site_distances",
     "smooth_noisy_max",
+    "sweep",
     "with_lengths",
 ]
 
@@ -339,6 +342,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "client.remote": ("Remote", "connect"),
     "client.told": ("RemoteBalance", "RemoteExplanation", "RemoteLimit", "RemotePlan"),
     "comparison": ("Comparison", "compare"),
+    "comparison.sweep": ("Sweep", "sweep"),
     "deployment": ("Deployment", "deploy"),
     "errors": (
         "BudgetExceeded",
