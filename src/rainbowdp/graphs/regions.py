@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,40 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Dataset, Label, Rainbow
 from rainbowdp.graphs.rainbows import show
 
-if TYPE_CHECKING:
-    from rainbowdp.graphs.graph import RainbowGraph
-
 Value = TypeVar("Value")
+
+
+class World(Protocol):
+    """What regions and values need to know of their graph."""
+
+    datasets: Sequence[Dataset]
+
+    def __len__(self) -> int: ...
+
+    def position(self, dataset: Dataset) -> int:
+        """The position of ``dataset`` in ``datasets``."""
+
+    def names(self, positions: NDArray[Any]) -> tuple[Dataset, ...]:
+        """The datasets at ``positions``."""
+
+    @property
+    def region_numbers(self) -> NDArray[Any]:
+        """The number of each dataset's region."""
+
+    @property
+    def on_boundary(self) -> NDArray[np.bool_]:
+        """Whether each dataset has a neighbor in another region."""
+
+    @property
+    def extents(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """For each region its size, its largest depth (or −1), and its number without depth."""
 
 
 @dataclass(frozen=True)
 class Region:
     """The datasets that share a label, and with it a rainbow."""
 
-    _graph: RainbowGraph
+    _graph: World
     _number: int
     label: Label
     rainbow: Rainbow
@@ -80,7 +103,7 @@ class Region:
 class PerDataset(Mapping[Dataset, Value], Generic[Value]):
     """A value for each dataset: a read-only mapping backed by one array."""
 
-    def __init__(self, graph: RainbowGraph, values: NDArray[Any], show_value: Any) -> None:
+    def __init__(self, graph: World, values: NDArray[Any], show_value: Any) -> None:
         self._graph, self._values, self._show = graph, values, show_value
 
     def __getitem__(self, dataset: Dataset) -> Value:
