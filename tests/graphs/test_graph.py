@@ -252,7 +252,7 @@ def test_numbers_as_labels_keep_their_order_of_appearance(spread: int) -> None:
 
 
 def test_labels_of_many_blocks_are_numbered_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rainbowdp.graphs.graph._BLOCK", 7)
+    monkeypatch.setattr("rainbowdp.graphs.given._BLOCK", 7)
     test_numbers_as_labels_keep_their_order_of_appearance(1)
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rainbowdp.cli.design_on_disk import DiskRequest, design_on_disk, engine_for
+from rainbowdp.cli.maps import counted, sites_from
 from rainbowdp.cli.output import (
     AsJson,
     guarantee_from,
@@ -31,7 +33,14 @@ if TYPE_CHECKING:
 
 
 KINDS = ("best", *DEPLOYED)
+ENGINES = ("auto", "memory", "duckdb")
 _FEW = 8  # columns of keys that are listed
+
+
+def _known_engine(value: str) -> str:
+    if value not in ENGINES:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(ENGINES)}.")
+    return value
 
 
 def _known_kind(value: str) -> str:
@@ -162,6 +171,22 @@ def design(
     sqlite: Annotated[
         bool, typer.Option("--sqlite", help="Also a database, ending in .db, to draw in SQL.")
     ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(
+            callback=_known_engine,
+            autocompletion=lambda: list(ENGINES),
+            metavar="ENGINE",
+            help="Where the graph is searched: 'memory', or 'duckdb' on disk, for graphs that are "
+            "larger than memory; 'auto' goes by size and says so.",
+        ),
+    ] = ENGINES[0],
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="What duckdb may use: 2GB. By default a quarter of the machine's memory."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Design a private mechanism for a graph, and prove it.
@@ -205,6 +230,27 @@ def design(
     if not out.absolute().parent.is_dir():
         raise RainbowError(f"the folder of --out must exist, got {out}")
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
+    only_in_memory = {
+        "--epsilon-per-km or --mu-per-km": asked is not None,
+        "--weight": weight is not None,
+        "--weighted": weighted,
+        "--loss": loss is not None,
+        "--weights": weights is not None,
+        "--forbid": forbid is not None,
+        "--ties": ties is not None,
+        "--tiles": tiles is not None,
+        "--sqlite": sqlite,
+        "--boundary": boundary is not None,
+    }
+    needing = [name for name, said in only_in_memory.items() if said]
+    if engine_for(edges, engine, needing) == "duckdb":
+        on_disk = DiskRequest(
+            edges, ends, sites, labels, rainbows, guarantee, kind, out, memory, hops
+        )
+        design_on_disk(on_disk, as_json=as_json)
+        return
+    if memory is not None:
+        raise RainbowError("--memory is for --engine duckdb; leave it out")
     with working(f"Reading {edges}"):
         loaded = read_graph(edges, columns=ends, weight=weight, nodes=_counted_by(labels, edges))
     measured = None
@@ -217,7 +263,7 @@ def design(
     utility: Any = None
     if sites is not None:
         named = not isinstance(loaded.names, range | Ids)
-        found, by_length = _sites(sites, named), weighted or weight is not None
+        found, by_length = sites_from(sites, named), weighted or weight is not None
         nearest = None if measured is not None else by_length
         graph, unreached = _by_sites(loaded, found, nearest)
         if loss == "distance":
@@ -268,22 +314,6 @@ def _counted_by(labels: Path | None, edges: Path) -> int | None:
     if labels is None or labels.suffix != ".npy" or ".gr" in edges.suffixes:
         return None
     return load_npy(labels).size
-
-
-def _sites(text: str, named: bool) -> dict[Any, int | str]:
-    """Names and nodes from ``17,5000`` or ``Bellevue=17,Sinai=5000``; nodes may have names."""
-    found: dict[Any, int | str] = {}
-    for part in text.split(","):
-        name, _, last = (word.strip() for word in part.rpartition("="))
-        if not (last if named else last.isdigit()):
-            kind = "" if named else ", a whole number"
-            raise RainbowError(f"a site must be a node or NAME=NODE{kind}, got {part.strip()!r}")
-        node = last if named else int(last)
-        key = name or node
-        if key in found:
-            raise RainbowError(f"sites must be different, got {key!r} twice")
-        found[key] = node
-    return found
 
 
 def _by_sites(
@@ -463,9 +493,9 @@ def _show(
     steps = "" if measured is None else f" steps of {measured.unit_in_words}"
     deepest = f"at most {max(depths):,}{steps} deep" if depths else "none with a boundary"
     facts = {
-        "graph": f"{_counted(len(graph), 'node')}, {_counted(graph.edge_count, 'edge')}",
+        "graph": f"{counted(len(graph), 'node')}, {counted(graph.edge_count, 'edge')}",
         "regions": (
-            f"{len(graph.regions):,}, {_counted(len(graph.touching), 'pair')} touching, {deepest}"
+            f"{len(graph.regions):,}, {counted(len(graph.touching), 'pair')} touching, {deepest}"
         ),
         "guarantee": f"{exact.guarantee}, neighbors {exact.neighbors}",
         **({} if measured is None else measured.facts()),
@@ -477,9 +507,9 @@ def _show(
         over = "nodes" if goal.weights is None else "nodes by their weights"
         facts["loss"] = f"{-deployed.choice.value:.4g} in the mean over {over}"
     if certain:
-        facts["certain"] = f"{_counted(certain, 'node')} with no other region in reach: no noise"
+        facts["certain"] = f"{counted(certain, 'node')} with no other region in reach: no noise"
     if unreached:
-        facts["unreached"] = f"{_counted(unreached, 'node')} with no site in reach: the first one's"
+        facts["unreached"] = f"{counted(unreached, 'node')} with no site in reach: the first one's"
     facts["mechanism"] = mechanism
     facts["nodes"] = f"{nodes}: node, region, {_columns(list(deployed.keys))}"
     print_facts(facts)
@@ -514,7 +544,3 @@ def _print_candidates(choice: Choice, goal: _Goal) -> None:
         if each.value is not None:
             shown = uncertain(each.value) if goal.sign > 0 else f"{-each.value:.4g}"
         typer.echo(f"  {each.kind:<{width}}  {shown:>7}  {each.note}".rstrip())
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

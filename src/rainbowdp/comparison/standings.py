@@ -13,6 +13,7 @@ from rainbowdp.answering.distance import MeanOff
 from rainbowdp.assessing.assess import Loss
 from rainbowdp.display import cards
 from rainbowdp.display.numbers import percent, uncertain
+from rainbowdp.display.tabular import csv_text, latex_text
 from rainbowdp.errors import RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -142,6 +143,16 @@ class Comparison:
                 *(f"left out: {name}, as {reason}" for name, reason in self.left_out.items()),
             ]
         )
+
+    def to_csv(self) -> str:
+        """The summary as comma-separated values, percentages and all as they are printed."""
+        head, *rows = self._summary()
+        return csv_text(head, rows)
+
+    def to_latex(self) -> str:
+        """The summary as a LaTeX ``tabular``, which needs no package."""
+        head, *rows = self._summary()
+        return latex_text(head, rows)
 
     def as_dict(self) -> dict[str, Any]:
         """The comparison, ready for JSON."""

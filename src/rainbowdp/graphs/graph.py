@@ -14,10 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from rainbowdp.aliases import Answer, Dataset, Label, Rainbow
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGraph, InvalidRainbow, UnknownDataset
 from rainbowdp.expecting import expect, whole
+from rainbowdp.graphs import adjacency
 from rainbowdp.graphs.edges import Ids, length_in_words, place_of
 from rainbowdp.graphs.engines import Engine, engine, plain
 from rainbowdp.graphs.engines import measured as by_length
@@ -33,12 +33,11 @@ from rainbowdp.graphs.engines.measured_plain import FARTHEST, TooFar
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.given import assignment, numbered_marks, pairs_of_positions, rainbow_of
 from rainbowdp.graphs.lengths import AnyLengths, measured
-from rainbowdp.graphs.rainbows import as_rainbow, show
+from rainbowdp.graphs.rainbows import as_rainbow
+from rainbowdp.graphs.regions import PerDataset, Region
 from rainbowdp.graphs.saying import ON_A_GRAPH, at_a_distance
 from rainbowdp.numeric.quantity import Number
 
-Value = TypeVar("Value")
-_BLOCK = 1 << 20
 _LONGEST = 10**8  # edges of a line
 MOST_SHOWN = 100_000  # datasets of a graph whose regions a notebook lists
 
@@ -147,13 +146,9 @@ class RainbowGraph:
 
     def _refuse_short_borders(self) -> None:
         """An edge without a step makes its ends one place, which cannot be in two regions."""
-        assert self._lengths is not None
-        short = np.flatnonzero(self._lengths == 0)
-        first = np.searchsorted(self._offsets, short, side="right") - 1
-        across = np.flatnonzero(self._region[first] != self._region[self._targets[short]])
-        if across.size:
-            place = across[0]
-            one, other = self.names(np.array([first[place], self._targets[short[place]]]))
+        across = adjacency.short_border(*self._roads, self._region)
+        if across is not None:
+            one, other = self.names(np.array(across))
             raise InvalidGraph(
                 f"the edge between {one!r} and {other!r} is shorter than the unit, which makes "
                 "them one place, but they are in two regions; use a smaller unit, or give both "
@@ -354,16 +349,7 @@ class RainbowGraph:
         if self._lengths is None:
             pairs = self.joined(numbers, count)
             return pairs, np.ones(len(pairs), dtype=np.int64)
-        ends = plain.sources(self._offsets), self._targets
-        first, second = (numbers[end].astype(np.int64) for end in ends)
-        kept = first < second
-        codes, lengths = (first * count + second)[kept], self._lengths[kept]
-        order = np.lexsort((lengths, codes))
-        codes = codes[order]
-        new = np.ones(len(codes), dtype=np.bool_)
-        new[1:] = codes[1:] != codes[:-1]
-        pairs = np.stack([codes[new] // count, codes[new] % count], axis=1)
-        return pairs, lengths[order][new].astype(np.int64)
+        return adjacency.joined_within(*self._roads, numbers, count)
 
     def edge_between(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[int, int]:
         """The positions of two neighbors, one marked in ``first`` and the other in ``second``.
@@ -379,16 +365,10 @@ class RainbowGraph:
             The two positions; ``InvalidGraph`` is raised if no edge joins the two sets.
 
         """
-        places = np.flatnonzero(first)
-        for start in range(0, len(places), _BLOCK):
-            block = places[start : start + _BLOCK]
-            near = plain.neighbors(self._offsets, self._targets, block)
-            hits = np.flatnonzero(second[near])
-            if hits.size:
-                ends = np.cumsum(np.diff(self._offsets)[block])
-                giver = np.searchsorted(ends, hits[0], side="right")
-                return int(block[giver]), int(near[hits[0]])
-        raise InvalidGraph("no edge joins the two sets of datasets")
+        found = adjacency.edge_between(self._offsets, self._targets, first, second)
+        if found is None:
+            raise InvalidGraph("no edge joins the two sets of datasets")
+        return found
 
     def neighbors(self, dataset: Dataset) -> tuple[Dataset, ...]:
         """The datasets joined to ``dataset`` by an edge.
@@ -516,7 +496,7 @@ class RainbowGraph:
         return self._region
 
     @cached_property
-    def _extents(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def extents(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """For each region its size, its largest depth (or −1), and its number without depth."""
         return self._engine.extents(self._region, self.depth_numbers, len(self._labels))
 
@@ -596,87 +576,6 @@ class RainbowGraph:
         numbered = np.array(numbers, dtype=kind)
         graph._fill(names, edges, numbered, self._labels, self._rainbows, self.answers)
         return graph
-
-
-@dataclass(frozen=True)
-class Region:
-    """The datasets that share a label, and with it a rainbow."""
-
-    _graph: RainbowGraph
-    _number: int
-    label: Label
-    rainbow: Rainbow
-
-    def __repr__(self) -> str:
-        edge = len(self.boundary)
-        return f"Region({show(self.rainbow)}, {self.size} datasets, {edge} on the boundary)"
-
-    @property
-    def name(self) -> str:
-        """The region's name in a message: its rainbow, or its label if it was given one."""
-        return show(self.rainbow) if self.label == self.rainbow else str(self.label)
-
-    @property
-    def _members(self) -> NDArray[np.int64]:
-        return np.flatnonzero(self._graph.region_numbers == self._number)
-
-    def _named(self, boundary: bool) -> tuple[Dataset, ...]:
-        members = self._members
-        on_boundary = self._graph.on_boundary[members]
-        return self._graph.names(members[on_boundary == boundary])
-
-    @property
-    def size(self) -> int:
-        """The number of datasets in the region."""
-        return int(self._graph._extents[0][self._number])
-
-    @property
-    def datasets(self) -> tuple[Dataset, ...]:
-        """The datasets of the region."""
-        return self._graph.names(self._members)
-
-    @property
-    def boundary(self) -> tuple[Dataset, ...]:
-        """The datasets of the region with a neighbor in another region."""
-        return self._named(boundary=True)
-
-    @property
-    def interior(self) -> tuple[Dataset, ...]:
-        """The datasets of the region whose neighbors all lie in it."""
-        return self._named(boundary=False)
-
-    @property
-    def deepest(self) -> int | None:
-        """The largest finite depth; None for a region without a boundary."""
-        deepest = int(self._graph._extents[1][self._number])
-        return deepest if deepest >= 0 else None
-
-    @property
-    def unbounded(self) -> int:
-        """The number of datasets in components without a boundary."""
-        return int(self._graph._extents[2][self._number])
-
-
-class PerDataset(Mapping[Dataset, Value], Generic[Value]):
-    """A value for each dataset: a read-only mapping backed by one array."""
-
-    def __init__(self, graph: RainbowGraph, values: NDArray[Any], show_value: Any) -> None:
-        self._graph, self._values, self._show = graph, values, show_value
-
-    def __getitem__(self, dataset: Dataset) -> Value:
-        value: Value = self._show(self._values[self._graph.position(dataset)])
-        return value
-
-    def __iter__(self) -> Iterator[Dataset]:
-        return iter(self._graph.datasets)
-
-    def __len__(self) -> int:
-        return len(self._graph)
-
-    def __repr__(self) -> str:
-        return (
-            f"PerDataset({dict(self)})" if len(self) <= 20 else f"PerDataset({len(self)} datasets)"
-        )
 
 
 def _with_infinity(steps: NDArray[np.int32]) -> NDArray[np.float64]:

@@ -11,9 +11,10 @@ from functools import lru_cache
 
 from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.dp import DP
+from rainbowdp.guarantees.experiments import lower_hull
 from rainbowdp.guarantees.gaussian import GaussianDP, lower_tail, score
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.guarantees.trade_off import Point, TradeOff
+from rainbowdp.guarantees.trade_off import TradeOff
 from rainbowdp.numeric.quantity import ball, dyadic, precision
 
 RATIO_BITS = 128  # how closely a rational approaches e^ε from below
@@ -71,16 +72,4 @@ def _gaussian_curve(mu: Fraction) -> TradeOff:
             y = dyadic(lower_tail(-(score(x) + ball(mu))).upper())
         if 0 < x < 1 and 0 < y < 1:
             points |= {(x, y), (y, x)}
-    return TradeOff(_lower_hull(sorted(points)))
-
-
-def _lower_hull(points: list[Point]) -> list[Point]:
-    hull: list[Point] = []
-    for x, y in points:
-        while len(hull) >= 2:
-            (x0, y0), (x1, y1) = hull[-2:]
-            if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):
-                break
-            hull.pop()
-        hull.append((x, y))
-    return hull
+    return TradeOff(lower_hull(sorted(points)))

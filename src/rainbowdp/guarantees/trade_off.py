@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import TypeAlias
+from functools import cached_property, reduce
+from typing import Any
 
 from rainbowdp.errors import InvalidGuarantee, RainbowError
+from rainbowdp.guarantees.experiments import (
+    Point,
+    atoms_of,
+    curve_through,
+    height,
+    larger,
+    mirrored,
+    points_above,
+    product,
+    vertices_of,
+    weighted,
+)
 from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line
 from rainbowdp.guarantees.guarantee import checked_changes
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.numeric.quantity import Number, ball, exact, plain
-
-Point: TypeAlias = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,18 +58,7 @@ class TradeOff(PiecewiseLinear):
     knots: tuple[Point, ...]
 
     def __init__(self, knots: Iterable[tuple[Number, Number]]) -> None:
-        try:
-            points = tuple(
-                (exact(x, "a knot", InvalidGuarantee), exact(y, "a knot", InvalidGuarantee))
-                for x, y in knots
-            )
-        except (TypeError, ValueError) as error:
-            if isinstance(error, RainbowError):
-                raise
-            raise InvalidGuarantee(
-                f"knots must be pairs (x, f(x)) of a trade-off curve, got {knots!r}"
-            ) from None
-        object.__setattr__(self, "knots", _checked_curve(points))
+        object.__setattr__(self, "knots", _checked_curve(_read(knots)))
 
     def __repr__(self) -> str:
         inside = ", ".join(f"({x}, {y})" for x, y in self.knots)
@@ -88,8 +87,153 @@ class TradeOff(PiecewiseLinear):
         for _ in range(steps - 1):
             levels = {x for x, _ in grown}
             levels |= {x for y, _ in points for x in _levels_at(grown, y)}
-            grown = [(x, _height(points, _height(grown, x))) for x in sorted(levels)]
+            grown = [(x, height(points, height(grown, x))) for x in sorted(levels)]
         return TradeOff([(x, 1 - y) for x, y in grown])
+
+    @classmethod
+    def both_ways(cls, knots: Iterable[tuple[Number, Number]]) -> TradeOff:
+        """The guarantee of a curve that need not be its own mirror image.
+
+        Neighbors are neighbors in both directions, so a promise f for each ordered pair is the
+        promise max(f, f⁻¹), neither more nor less. Where only one direction is meant, as when
+        records may be added but never removed, nothing here applies: growth goes both ways.
+
+        Parameters
+        ----------
+        knots
+            Pairs (x, f(x)) of a convex curve from left to right, from x = 0 to (1, 0).
+
+        Returns
+        -------
+        TradeOff
+            The larger of the curve and its mirror image, exactly.
+
+        Raises
+        ------
+        InvalidGuarantee
+            If the knots are not those of a trade-off curve.
+
+        Examples
+        --------
+        >>> TradeOff.both_ways([(0, 1), ("1/2", "1/4"), (1, 0)])
+        TradeOff([(0, 1), (2/5, 2/5), (1, 0)])
+
+        """
+        points = vertices_of(_read(knots))
+        return cls(larger(points, mirrored(points)))
+
+    @classmethod
+    def from_function(
+        cls, curve: Callable[[Fraction], Any], *, knots: int = 256, error: Number = 0
+    ) -> TradeOff:
+        """A polygon that is nowhere below a convex trade-off curve given as a function.
+
+        Whatever keeps the polygon keeps the curve. The function is asked at rational x and answers
+        with exact numbers, with python-flint's balls (``arb``), whose upper ends are taken, or with
+        floats, for which ``error`` must say how far they can be from the curve. A chord between
+        points above a convex curve is above it, too. That the curve is convex is your claim; where
+        the points refute it, it is refused. It need not be symmetric, as in ``both_ways``.
+
+        Parameters
+        ----------
+        curve
+            f: the least chance of a miss at a chance x of a false alarm, with f(1) = 0.
+        knots
+            At how many points it is asked: half of them evenly, half towards 0 and 1.
+        error
+            How far an answer can be from f(x).
+
+        Returns
+        -------
+        TradeOff
+            The polygon, which is a guarantee of its own.
+
+        Raises
+        ------
+        InvalidGuarantee
+            If an answer is no chance, floats come without an ``error``, or the points show that
+            the curve is not convex or does not fall.
+
+        Examples
+        --------
+        >>> curve = TradeOff.from_function(lambda x: (1 - x) ** 2)
+        >>> f"{curve.step(0.5):.3f}"        # 1 − f⁻¹(0.5), the larger of the two, is √0.5
+        '0.707'
+
+        """
+        return cls.both_ways(points_above(curve, knots, exact(error, "error", InvalidGuarantee)))
+
+    @classmethod
+    def composed(cls, curves: Iterable[TradeOff]) -> TradeOff:
+        """What several answers keep together, each with a curve fixed beforehand: exactly.
+
+        A polygon is the trade-off of two distributions over its edges, and the composition that of
+        their products (Dong, Roth and Su 2022). For guarantees chosen after earlier answers use a
+        ledger: adding up curves is not valid then.
+
+        Parameters
+        ----------
+        curves
+            The guarantees, each a ``TradeOff``.
+
+        Returns
+        -------
+        TradeOff
+            Their composition.
+
+        Raises
+        ------
+        InvalidGuarantee
+            If there is none, one is not a polygon, or the composition would have more than 20,000
+            edges.
+
+        Examples
+        --------
+        >>> one = TradeOff([(0, 1), ("1/3", "1/3"), (1, 0)])       # the curve of log(2)-DP
+        >>> TradeOff.composed([one, one])
+        TradeOff([(0, 1), (1/9, 5/9), (5/9, 1/9), (1, 0)])
+
+        """
+        parts = [_polygon(curve) for curve in curves]
+        if not parts:
+            raise InvalidGuarantee("a composition needs at least one curve, got none")
+        return cls(curve_through(reduce(product, (atoms_of(part.knots) for part in parts))))
+
+    @classmethod
+    def mixed(cls, parts: Iterable[tuple[Number, TradeOff]]) -> TradeOff:
+        """What is kept if chance decides which of several answers is given, whatever the data.
+
+        It holds even where it is told which one it was.
+
+        Parameters
+        ----------
+        parts
+            Pairs of a weight and a guarantee; weights add up to 1.
+
+        Returns
+        -------
+        TradeOff
+            The mixture, exactly.
+
+        Raises
+        ------
+        InvalidGuarantee
+            If weights are negative or do not add up to 1, or a guarantee is not a polygon.
+
+        Examples
+        --------
+        >>> none, all_ = TradeOff([(0, 1), (1, 0)]), TradeOff([(0, 0), (1, 0)])
+        >>> TradeOff.mixed([("3/4", none), ("1/4", all_)]).knots[0]      # (0, 1/4)-DP
+        (Fraction(0, 1), Fraction(3, 4))
+
+        """
+        given = [(exact(w, "a weight", InvalidGuarantee), _polygon(curve)) for w, curve in parts]
+        if any(weight < 0 for weight, _ in given) or sum(weight for weight, _ in given) != 1:
+            raise InvalidGuarantee(
+                "the weights of a mixture must be numbers from 0 that add up to 1, exactly; write "
+                "fractions as texts: '1/3'"
+            )
+        return cls(curve_through(weighted((w, atoms_of(curve.knots)) for w, curve in given)))
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
@@ -111,14 +255,6 @@ class TradeOff(PiecewiseLinear):
         return tuple(found)
 
 
-def _height(points: Sequence[Point], x: Fraction) -> Fraction:
-    """The polygon through ``points`` at x."""
-    for (x0, y0), (x1, y1) in itertools.pairwise(points):
-        if x <= x1:
-            return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
-    return points[-1][1]
-
-
 def _levels_at(points: Sequence[Point], y: Fraction) -> Iterator[Fraction]:
     """Where the polygon through ``points`` crosses the height y."""
     for (x0, y0), (x1, y1) in itertools.pairwise(points):
@@ -136,43 +272,37 @@ def _chord(start: Point, end: Point) -> Line:
     return Line(lambda: Coefficients(*map(ball, (slope, rise, slope + rise - 1, x1, 1 - x1))))
 
 
-def _checked_curve(
-    points: tuple[Point, ...],
-) -> tuple[Point, ...]:
+def _read(knots: Iterable[tuple[Number, Number]]) -> tuple[Point, ...]:
+    try:
+        return tuple(
+            (exact(x, "a knot", InvalidGuarantee), exact(y, "a knot", InvalidGuarantee))
+            for x, y in knots
+        )
+    except (TypeError, ValueError) as error:
+        if isinstance(error, RainbowError):
+            raise
+        raise InvalidGuarantee(
+            f"knots must be pairs (x, f(x)) of a trade-off curve, got {knots!r}"
+        ) from None
+
+
+def _polygon(curve: object) -> TradeOff:
+    if not isinstance(curve, TradeOff):
+        raise InvalidGuarantee(
+            f"only polygons can be combined, got {curve!r}; put it as a rb.TradeOff"
+        )
+    return curve
+
+
+def _checked_curve(points: tuple[Point, ...]) -> tuple[Point, ...]:
     """The vertices of a trade-off curve; raises with the one rule that ``points`` break."""
-
-    def refuse(rule: str, got: str) -> InvalidGuarantee:
-        return InvalidGuarantee(f"a trade-off curve must {rule}, got {got}")
-
-    def show(point: Point) -> str:
-        return plain(point)
-
-    if len(points) < 2 or points[0][0] != 0 or points[-1] != (Fraction(1), Fraction(0)):
-        ends = f"{show(points[0])} … {show(points[-1])}" if points else "no knots"
-        raise refuse("run from x = 0 to the point (1, 0)", ends)
-    if not 0 <= points[0][1] <= 1:
-        raise refuse("start at a height in [0, 1]", show(points[0]))
-    for before, after in itertools.pairwise(points):
-        if after[0] <= before[0] or after[1] > before[1]:
-            raise refuse("have rising x and falling f(x)", f"{show(before)} then {show(after)}")
-    vertices = [points[0]]
-    for index in range(1, len(points) - 1):
-        (x0, y0), (x1, y1), (x2, y2) = vertices[-1], points[index], points[index + 1]
-        bend = (y2 - y1) * (x1 - x0) - (y1 - y0) * (x2 - x1)
-        if bend < 0:
-            raise refuse(
-                "be convex (exact fractions avoid rounding)",
-                f"a bend inward at {show(points[index])}",
-            )
-        if bend > 0:
-            vertices.append(points[index])
-    vertices.append(points[-1])
+    vertices = vertices_of(points)
     curve = vertices if vertices[0][1] == 1 else vertices[:-1]
     known = set(curve)
     for x, y in curve:
         if (y, x) not in known:
-            raise refuse(
-                "be its own mirror image in the diagonal",
-                f"{show((x, y))} without its mirror image",
+            raise InvalidGuarantee(
+                "a trade-off curve must be its own mirror image in the diagonal, got "
+                f"{plain((x, y))} without its mirror image"
             )
     return tuple(vertices)

@@ -15,8 +15,9 @@ from typing import Any
 from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.errors import InvalidBoundary
 from rainbowdp.expecting import expect
-from rainbowdp.graphs.graph import RainbowGraph, Region
+from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import in_order
+from rainbowdp.graphs.regions import Region
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 

@@ -189,36 +189,48 @@ def margin_flip_on_graph(
     graph: RainbowGraph, guarantee: Guarantee, whole: NDArray[Any] | None = None
 ) -> ByMargins:
     """A coin for each answer by its own margin and that of the nearest rival: for every ε."""
-    if not isinstance(guarantee, DP):
-        raise InvalidGuarantee(f"margin-flip needs an (ε,δ) guarantee, got {guarantee}")
-    _must_have_rivals(graph, "margin-flip")
-    if ratio_for(1 / ratio_below(guarantee), MarginScores().moves) >= 1:
-        raise InvalidGuarantee(f"margin-flip needs a larger epsilon, got {guarantee}")
-    rule = margin_coins(len(graph.answers), guarantee)
+    rule = margin_flip_rule(len(graph.answers), guarantee)
+    assert isinstance(guarantee, DP)
     found = _margins(graph, rule.coins.farthest) if whole is None else whole
     return ByMargins(graph, guarantee, rule, found)
+
+
+def margin_flip_rule(answers: int, guarantee: Guarantee) -> MarginFlip:
+    """The rule of ``margin_flip_on_graph``, for any graph."""
+    if not isinstance(guarantee, DP):
+        raise InvalidGuarantee(f"margin-flip needs an (ε,δ) guarantee, got {guarantee}")
+    _must_have_rivals(answers, "margin-flip")
+    if ratio_for(1 / ratio_below(guarantee), MarginScores().moves) >= 1:
+        raise InvalidGuarantee(f"margin-flip needs a larger epsilon, got {guarantee}")
+    return margin_coins(answers, guarantee)
 
 
 def exponential_on_graph(
     graph: RainbowGraph, guarantee: Guarantee, whole: NDArray[Any] | None = None
 ) -> ByMargins:
     """A weight for each answer by signed margins: for every ε and for Gaussian privacy."""
-    if not isinstance(guarantee, DP | GaussianDP):
-        raise InvalidGuarantee(
-            f"exponential needs an (ε,δ) or a Gaussian guarantee on a graph, got {guarantee}"
-        )
-    _must_have_rivals(graph, "exponential")
-    ratio = ratio_for(1 / range_within(guarantee), MarginScores().moves)
-    if ratio >= 1:
-        raise InvalidGuarantee(f"exponential needs a larger budget than {guarantee}")
-    rule = Exponential(MarginScores(), ratio)
+    rule = exponential_rule(len(graph.answers), guarantee)
+    assert isinstance(guarantee, DP | GaussianDP)
     found = _margins(graph, rule.falling.farthest) if whole is None else whole
     return ByMargins(graph, guarantee, rule, found)
 
 
-def _must_have_rivals(graph: RainbowGraph, kind: str) -> None:
-    if len(graph.answers) < 2:
-        raise InvalidGuarantee(f"{kind} needs at least 2 answers, got {len(graph.answers)}")
+def exponential_rule(answers: int, guarantee: Guarantee) -> Exponential:
+    """The rule of ``exponential_on_graph``, for any graph."""
+    if not isinstance(guarantee, DP | GaussianDP):
+        raise InvalidGuarantee(
+            f"exponential needs an (ε,δ) or a Gaussian guarantee on a graph, got {guarantee}"
+        )
+    _must_have_rivals(answers, "exponential")
+    ratio = ratio_for(1 / range_within(guarantee), MarginScores().moves)
+    if ratio >= 1:
+        raise InvalidGuarantee(f"exponential needs a larger budget than {guarantee}")
+    return Exponential(MarginScores(), ratio)
+
+
+def _must_have_rivals(answers: int, kind: str) -> None:
+    if answers < 2:
+        raise InvalidGuarantee(f"{kind} needs at least 2 answers, got {answers}")
 
 
 def _margins(graph: RainbowGraph, farthest: int) -> NDArray[Any]:

@@ -24,8 +24,9 @@ from rainbowdp.aliases import Floats, Label
 from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidGuarantee, RainbowError
 from rainbowdp.exact.steps import in_answer_order, repaired
 from rainbowdp.expecting import expect, whole
-from rainbowdp.graphs.graph import RainbowGraph, Region
+from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
+from rainbowdp.graphs.regions import Region
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.boundary import BoundaryCondition

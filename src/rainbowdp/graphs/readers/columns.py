@@ -13,7 +13,7 @@ import csv
 import glob
 import gzip
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,6 +82,30 @@ class ColumnFile:
             if found is not None and not np.ma.is_masked(found["value"]):
                 return np.asarray(found["value"])
         raise self._fault(names)
+
+    def selected(self, names: Mapping[str, str], *, whole: bool) -> str:
+        """A query for the named columns under other names; null where one does not hold an id.
+
+        Ids are whole numbers from 0, or texts.
+        """
+        if whole:
+            self._must_be_whole(list(names))
+        parts = (
+            f"{self._whole(name, 'UBIGINT') if whole else f'trim({_column(name)})'} AS {alias}"
+            for name, alias in names.items()
+        )
+        return f"SELECT {', '.join(parts)} FROM {self._table}"  # noqa: S608  quoted
+
+    def row_count(self) -> int:
+        """The number of rows: by the metadata where it is Parquet."""
+        rows = self._rows(f"SELECT count(*) FROM {self._table}")  # noqa: S608  quoted
+        if rows is None:
+            raise self._unreadable()
+        return int(rows[0][0])
+
+    def fault(self, names: Sequence[str], *, whole: bool) -> InvalidGraph:
+        """What is wrong with columns of ids, and where."""
+        return self._fault(names) if whole else self._faulty_text(names)
 
     def are_numbers(self, names: Sequence[str]) -> bool:
         """Whether the first row has whole numbers in the named columns, so that all must."""

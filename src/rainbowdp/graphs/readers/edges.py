@@ -177,6 +177,21 @@ def _with_nodes(
 def _table_edges(
     file: ColumnFile, columns: Sequence[str] | None, weight: str | None, nodes: int | None
 ) -> Edges:
+    ends = ends_of(file, columns, weight)
+    if nodes is not None or file.are_numbers(ends):
+        ids = file.whole_numbers(ends).reshape(-1, 2)
+        edges = _with_nodes(ids, nodes, file.path, file.where)
+    else:
+        places, named = file.texts(ends)
+        edges = Edges(places.reshape(-1, 2), named)
+    if weight is None:
+        return edges
+    lengths, written = file.lengths(weight)
+    return replace(edges, weights=lengths, written=written)
+
+
+def ends_of(file: ColumnFile, columns: Sequence[str] | None, weight: str | None) -> list[str]:
+    """The two columns with the ends of each edge."""
     names = file.columns
     ends = [name for name in names if name != weight] if columns is None else list(columns)
     if len(ends) != 2:
@@ -190,16 +205,7 @@ def _table_edges(
             raise InvalidGraph(
                 f"{file.path} has no column {name!r}; its columns are {_listed(names)}"
             )
-    if nodes is not None or file.are_numbers(ends):
-        ids = file.whole_numbers(ends).reshape(-1, 2)
-        edges = _with_nodes(ids, nodes, file.path, file.where)
-    else:
-        places, named = file.texts(ends)
-        edges = Edges(places.reshape(-1, 2), named)
-    if weight is None:
-        return edges
-    lengths, written = file.lengths(weight)
-    return replace(edges, weights=lengths, written=written)
+    return ends
 
 
 def _listed(names: Sequence[str]) -> str:

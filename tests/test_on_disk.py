@@ -1,0 +1,196 @@
+"""Mechanism files for graphs on disk: those that a graph in memory has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import rainbowdp as rb
+from rainbowdp.cli import app
+from rainbowdp.graphs import disk
+
+SIDE = 9
+SITES = {"a": 10, "b": 51, "c": 77}
+
+
+def grid_pairs() -> np.ndarray[Any, Any]:
+    number = np.arange(SIDE * SIDE).reshape(SIDE, SIDE)
+    beside = [(number[:, :-1], number[:, 1:]), (number[:-1], number[1:])]
+    return np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in beside])
+
+
+def written(folder: Path, name: str, prefix: str = "") -> Path:
+    """A grid, an isolated edge far from all sites, a loop and a repeat; ids with a gap."""
+    rows = [*map(tuple, grid_pairs().tolist()), (200, 201), (3, 3), (1, 0)]
+    file = folder / name
+    text = "".join(f"{prefix}{a},{prefix}{b}\n" for a, b in rows)
+    if not name.endswith(".parquet"):
+        file.write_text("from,to\n" + text)
+        return file
+    with duckdb.connect() as connection:
+        values = ", ".join(map(str, rows))
+        connection.execute(f"COPY (SELECT * FROM (VALUES {values}) t(u, v)) TO '{file}'")
+    return file
+
+
+def in_memory(file: Path, sites: Any) -> rb.RainbowGraph:
+    edges = rb.read_graph(file)
+    near = rb.nearest_sites(edges, sites)
+    return rb.RainbowGraph(edges, near.rainbows, near.names, labels=near.labels)
+
+
+@pytest.mark.parametrize(("name", "prefix"), [("g.parquet", ""), ("g.csv", "x")])
+def test_regions_depths_and_files_are_those_of_a_graph_in_memory(
+    tmp_path: Path, name: str, prefix: str
+) -> None:
+    file = written(tmp_path, name, prefix)
+    sites = {key: f"x{node}" if prefix else node for key, node in SITES.items()}
+    graph = in_memory(file, sites)
+    with rb.graph_on_disk(file, memory="200MB", folder=tmp_path) as held:
+        near = held.nearest_sites(sites)
+        assert (len(held), held.edge_count, near.unreached) == (len(graph), graph.edge_count, 2)
+        assert near.rainbows == {label: r.rainbow for label, r in graph.regions.items()}
+        assert near.region_numbers().tolist() == graph.region_numbers.tolist()
+        assert near.depths().tolist() == graph.depths.tolist()
+        assert set(map(frozenset, near.touching)) == set(map(frozenset, graph.touching))
+        for kind in ("homogeneous", "margin-flip", "exponential", "proximity"):
+            boundary = (0.5, 0.25, 0.25) if kind == "homogeneous" else None
+            ours = rb.deploy_on_disk(near, rb.DP(1), kind, boundary=boundary)
+            theirs = rb.deploy(graph, rb.DP(1), kind, boundary=boundary)
+            assert ours.mechanism.describe() == theirs.mechanism.describe()
+            assert ours.mean == pytest.approx(theirs.truth.mean(), rel=1e-9)
+            assert ours.least == pytest.approx(theirs.truth.min(), rel=1e-9)
+            ours.save(tmp_path / "ours.json")
+            theirs.save(tmp_path / "theirs.json")
+            assert same_keys(tmp_path / "ours.parquet", tmp_path / "theirs.parquet", ours)
+    assert not list(tmp_path.glob("rainbowdp-*"))
+
+
+def same_keys(ours: Path, theirs: Path, made: rb.DiskDeployment) -> bool:
+    """Whether the keys agree: by the row that they lead to where margins are cut off."""
+    with duckdb.connect() as connection:
+        found, expected = (
+            connection.execute(f"FROM '{file}' ORDER BY node").fetchall() for file in (ours, theirs)
+        )
+    if made.mechanism.name == "homogeneous":
+        return found == expected
+    far = made.mechanism.rule.last_margin  # type: ignore[attr-defined]
+    cut = [(*row[:2], *(min(margin, far) for margin in row[2:])) for row in expected]
+    return [(*row[:2], *(min(m, far) for m in row[2:])) for row in found] == cut
+
+
+def test_the_best_of_a_small_epsilon_is_chosen_by_value(tmp_path: Path) -> None:
+    file = written(tmp_path, "g.parquet")
+    with rb.graph_on_disk(file, memory="200MB") as held:
+        made = rb.deploy_on_disk(held.nearest_sites(SITES), rb.DP("0.3"))
+        values = [each.value for each in made.candidates if each.value is not None]
+        assert values == sorted(values, reverse=True)
+        assert made.mean == values[0]
+        assert made.mechanism.name == made.candidates[0].kind
+        [refused] = [each for each in made.candidates if each.value is None]
+        assert "proximity does not hold on this graph under 0.3-DP" in refused.note
+
+
+def test_labels_of_your_own(tmp_path: Path) -> None:
+    file = written(tmp_path, "g.parquet")
+    edges = rb.read_graph(file)
+    assert edges.names is not None
+    listed: list[Any] = list(edges.names)
+    marks: Any = np.array(["up" if node < 40 else "down" for node in listed], dtype=object)
+    rows = "".join(f"{node},{mark}\n" for node, mark in zip(listed, marks, strict=True))
+    (tmp_path / "labels.csv").write_text("node,label\n" + rows)
+    orders = {"up": ("u", "d"), "down": ("d", "u")}
+    graph = rb.RainbowGraph(edges, orders, labels=marks)
+    with rb.graph_on_disk(file, memory="200MB") as held:
+        found = held.labeled(tmp_path / "labels.csv", orders)
+        assert found.depths().tolist() == graph.depths.tolist()
+        assert list(found.rainbows) == list(graph.regions)
+        assert found.answers == graph.answers
+        with pytest.raises(rb.InvalidGraph, match="label 'up' has no rainbow; add it"):
+            held.labeled(marks, {"down": ("d", "u")})
+        with pytest.raises(rb.InvalidGraph, match="83 datasets but 2 labels"):
+            held.labeled(marks[:2], orders)
+        for site in (82, "10", True, 10.5):
+            with pytest.raises(rb.InvalidGraph, match=f"site {site!r} is not a node"):
+                held.nearest_sites([10, site])
+        with pytest.raises(rb.InvalidGraph, match="list the node 10 twice"):
+            held.nearest_sites([10, 10])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("g.csv", "from,to\n1,2\n2,three\n", "got three in .*g.csv, line 3"),
+        ("g.csv", "from,to\na,b\nc,\n", "names, got none in .*g.csv, line 3"),
+        ("g.csv", "from,to\n", "has no edges"),
+        ("g.gr", "p sp 2 1\na 1 2 7\n", "g.gr has lengths, .* say lengths=False"),
+    ],
+)
+def test_bad_files_are_refused_as_in_memory(
+    tmp_path: Path, name: str, text: str, message: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(rb.InvalidGraph, match=message), rb.graph_on_disk(tmp_path / name):
+        pass
+
+
+def test_a_gr_file_keeps_its_isolated_nodes(tmp_path: Path) -> None:
+    (tmp_path / "g.gr").write_text("p sp 4 1\na 1 2 7\n")
+    with rb.graph_on_disk(tmp_path / "g.gr", lengths=False, memory="100MB") as held:
+        near = held.nearest_sites([2, 1])
+        assert (len(held), held.edge_count, near.unreached) == (4, 1, 2)
+        assert near.region_numbers().tolist() == [0, 1, 1, 1]
+
+
+def test_margins_that_jump_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(tmp_path, "g.parquet")
+    with rb.graph_on_disk(file, memory="200MB") as held:
+        near = held.nearest_sites(SITES)
+        engine = held.engine
+
+        def forged(cut: int) -> str:
+            name = engine.margins(near.table, 3, cut)
+            engine.run(f"UPDATE {name} SET m1 = m1 + 2 WHERE place = 40")
+            return name
+
+        monkeypatch.setattr(disk.DiskRegions, "margin_table", lambda self, cut: forged(cut))
+        with pytest.raises(rb.InvalidMechanism, match=r"but one changes by [23]"):
+            rb.deploy_on_disk(near, rb.DP(1), "margin-flip")
+        engine.run(f"UPDATE {near.depth_table} SET level = level + 5 WHERE place = 40")
+        with pytest.raises(rb.InvalidGraph, match="depths must change by at most 1"):
+            rb.deploy_on_disk(near, rb.DP(1), "homogeneous")
+
+
+def run(*words: Any) -> Any:
+    return CliRunner().invoke(app, ["design", *map(str, words)])
+
+
+def test_the_command_goes_by_name_or_by_size_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, out = written(tmp_path, "g.parquet"), tmp_path / "out.json"
+    asked = [file, "--sites", "a=10,b=51,c=77", "--epsilon", "1", "-o", out]
+    named = run(*asked, "--engine", "duckdb", "--memory", "200MB", "--json")
+    assert named.exit_code == 0, named.output
+    told = json.loads(named.stdout)
+    assert (told["engine"], told["nodes"], told["unreached"]) == ("duckdb", 83, 2)
+    assert rb.load(out).name == told["kind"]
+    assert "stays on disk" not in run(*asked).output
+    monkeypatch.setattr(disk, "half_of_memory", lambda: 4000)
+    large = run(*asked, "--memory", "200MB")
+    assert "147 edges need about 0.0 GiB in memory" in large.stderr
+    assert "it stays on disk (--engine duckdb)" in large.stderr
+    assert "engine       duckdb, the graph on disk" in large.stdout
+    refused = run(*asked, "--sqlite")
+    assert "--sqlite needs the graph in memory, but some 147 edges" in refused.output
+    by_name = run(*asked, "--engine", "duckdb", "--forbid", "a")
+    assert "--forbid needs the graph in memory; leave it out" in by_name.output
+    assert "--memory is for --engine duckdb" in (
+        run(*asked, "--engine", "memory", "--memory", "1GB").output
+    )
