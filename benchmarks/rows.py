@@ -10,12 +10,12 @@ Prints how many pairs each kind had, how many broke the promise, and how near th
 from __future__ import annotations
 
 import argparse
-import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice
-from typing import Any, TypeAlias
+from itertools import count, islice
+from operator import truediv
+from typing import Any, NamedTuple, TypeAlias
 
 import mpmath as mp
 from rich.console import Console
@@ -35,6 +35,7 @@ PLACES = 200
 BASES = ((0, 4), (0, 12), (30, 6), (1000, 60), (10**12, 10**6))
 STEPS = 24  # of a walk, after which another table is drawn
 KEPT = 100_000
+TINY = 1e-280  # chances in floats from which on they have all their digits
 
 Row: TypeAlias = Sequence[int]
 
@@ -90,20 +91,41 @@ def neighbor_of(question: Any, here: list[int], draw: random.Random) -> list[int
     return there
 
 
-def rows_of(mechanism: QuestionMechanism) -> Callable[[list[int]], tuple[int, ...]]:
-    """The released row of counts, remembered while there is room."""
+class Seen(NamedTuple):
+    """A released row: its number, its weights, and its chances in floats."""
+
+    number: int
+    weights: tuple[int, ...]
+    chances: tuple[float, ...]
+
+
+def rows_of(mechanism: QuestionMechanism) -> Callable[[list[int]], Seen]:
+    """The released row of counts, remembered by counts and by key while there is room.
+
+    A row is a function of its key, so that counts with one key have one row and one number.
+    """
     exact, question = mechanism.exact(), mechanism.question
     names = [name for name, _ in question.groups]
-    kept: dict[tuple[int, ...], tuple[int, ...]] = {}
+    by_counts: dict[tuple[int, ...], Seen] = {}
+    by_key: dict[Hashable, Seen] = {}
+    numbers = count()
 
-    def row(counts: list[int]) -> tuple[int, ...]:
-        key = tuple(counts)
-        found = kept.get(key)
+    def row(counts: list[int]) -> Seen:
+        listed = tuple(counts)
+        found = by_counts.get(listed)
+        if found is not None:
+            return found
+        key = exact.rule.key(question, dict(zip(names, counts, strict=True)))
+        known: Hashable = tuple(key.items()) if isinstance(key, Mapping) else key
+        found = by_key.get(known)
         if found is None:
-            table = dict(zip(names, counts, strict=True))
-            found = exact.rule.weights(exact.rule.key(question, table), exact.answers)
-            if len(kept) < KEPT:
-                kept[key] = found
+            weights = exact.rule.weights(key, exact.answers)
+            total = sum(weights)
+            found = Seen(next(numbers), weights, tuple([weight / total for weight in weights]))
+            if len(by_key) < KEPT:
+                by_key[known] = found
+        if len(by_counts) < KEPT:
+            by_counts[listed] = found
         return found
 
     return row
@@ -116,23 +138,46 @@ def limit_of(promise: Any) -> tuple[int, Fraction]:
     return limit, promise.exact_delta
 
 
-def use(promise: Any, limit: tuple[int, Fraction] | None, p: Row, q: Row) -> float:
+def uses_of(promise: Any) -> Callable[[Seen, Seen], float]:
+    """How much of the promise two rows use up, the same pair of rows only once."""
+    limit = limit_of(promise) if isinstance(promise, rb.DP) else None
+    kept: dict[tuple[int, int], float] = {}
+
+    def used(one: Seen, other: Seen) -> float:
+        pair = one.number, other.number
+        found = kept.get(pair)
+        if found is None:
+            found = max(use(promise, limit, one, other), use(promise, limit, other, one))
+            if len(kept) < KEPT:
+                kept[pair] = found
+        return found
+
+    return used
+
+
+def use(promise: Any, limit: tuple[int, Fraction] | None, one: Seen, other: Seen) -> float:
     """How much of the promise one direction uses up; above 1 it is broken.
 
-    Under δ it is 0 or 2: whether the promise is kept.
+    Under δ it is 0 or 2: whether the promise is kept. Chances in floats are right to a relative
+    1e-15, if they are not tiny; what is not clear of the limit by far more is seen in integers.
     """
-    one, other = sum(p), sum(q)
+    p, q = one.weights, other.weights
     if limit is None:
         return _gaussian_use(promise.mu, p, q)
     allowed, delta = limit
-    nearest = max(a / b if b else math.inf for a, b in zip(p, q, strict=True)) * (other / one)
-    used = nearest / promise.ratio
-    if used < 1 - 1e-9:  # clear of all that floats may be wrong by
-        return 0.0 if delta else used
+    ratio = promise.ratio
+    if min(other.chances) > TINY and min(one.chances) > TINY:
+        nearest = max(map(truediv, one.chances, other.chances)) / ratio
+        if nearest < 1 - 1e-9:
+            return 0.0 if delta else nearest
+        over = sum(max(0.0, a - ratio * b) for a, b in zip(one.chances, other.chances, strict=True))
+        if over < float(delta) * (1 - 1e-6) - 1e-12:
+            return 0.0
+    whole, whole_other = sum(p), sum(q)
     excess = sum(
-        max(0, (a * other << PLACES) - allowed * b * one) for a, b in zip(p, q, strict=True)
+        max(0, (a * whole_other << PLACES) - allowed * b * whole) for a, b in zip(p, q, strict=True)
     )
-    if excess > delta * one * other * (1 << PLACES):
+    if excess > delta * whole * whole_other * (1 << PLACES):
         return 2.0
     return 0.0 if delta else 1.0
 
@@ -181,16 +226,14 @@ def main() -> None:
         mechanisms = mechanisms_of(kind, draw)
         broken, nearest = 0, 0.0
         for mechanism in track(mechanisms, kind.kind, console=console):
-            promise, row = mechanism.guarantee, rows_of(mechanism)
-            limit = limit_of(promise) if isinstance(promise, rb.DP) else None
+            row, used = rows_of(mechanism), uses_of(mechanism.guarantee)
             pairs = walk(mechanism.question, draw)
             for here, there in islice(pairs, -(-given.pairs // len(mechanisms))):
                 one, other = row(here), row(there)
-                if one == other:
-                    continue
-                used = max(use(promise, limit, one, other), use(promise, limit, other, one))
-                broken += used > 1 + 1e-12
-                nearest = max(nearest, used)
+                if one.number != other.number:
+                    found = used(one, other)
+                    broken += found > 1 + 1e-12
+                    nearest = max(nearest, found)
         print(f"| {kind.kind} | {given.pairs:,} | {broken} | {nearest:.6f} |", flush=True)
 
 

@@ -97,12 +97,20 @@ class Falling:
         """
         drawn = np.frombuffer(secrets.token_bytes(4 * len(distances)), dtype=np.uint32) >> 1
         low, high = self._looked_up(distances)
-        heads = drawn < low
-        for number in np.flatnonzero(~heads & (drawn < high)).tolist():
-            whole = int(drawn[number]) << _REST | secrets.randbits(_REST)
-            heads[number] = whole < self.at(int(distances[number]))
-        found: list[int] = np.flatnonzero(heads).tolist()
-        return found
+        heads: Integers = (drawn < high).nonzero()[0]
+        sure = drawn[heads] < low[heads]
+        found: list[int] = heads.tolist()
+        if sure.all():
+            return found
+        return [
+            number
+            for number, clear in zip(found, sure.tolist(), strict=True)
+            if clear or self._shows_heads(int(drawn[number]), int(distances[number]))
+        ]
+
+    def _shows_heads(self, drawn: int, distance: int) -> bool:
+        """Whether a coin does, whose uniform number has these first places."""
+        return drawn << _REST | secrets.randbits(_REST) < self.at(distance)
 
     def share(self, distances: Sequence[int]) -> int:
         """Which distance is drawn, each with exactly its share of all chances."""

@@ -222,14 +222,24 @@ def _added_or_removed_together(p: int, d: int, counts: Sequence[int]) -> list[in
     With N records and T up to the end of a bin, q·R − (1−q)(L+M) = qN − T, and from above
     (1−q)L − q(M+R) = L − qN.
     """
-    own = np.array(counts, dtype=np.int64)
-    ends = own.cumsum()
-    total, most, first = int(ends[-1]), max(p, d - p), own == 0
+    ends = np.array(counts, dtype=np.int64).cumsum()
+    total, most = int(ends[-1]), max(p, d - p)
     true = int(ends.searchsorted(-(-p * total // d)))
-    below = p * total - d * ends[:true] - (d - p) * first[:true]
-    above = d * ends[true:-1] - p * total - p * first[true + 1 :]
-    away = np.concatenate([-(-below // most), [0], above // most + 1])
-    distances: list[int] = (np.maximum(away, 0) + first).tolist()
+    away = np.empty_like(ends)  # times most, before rounding down
+    away[:true] = p * total + most - 1 - d * ends[:true]
+    away[true + 1 :] = d * ends[true:-1] + (most - p * total)
+    away[true] = 0
+    empty = 0 in counts
+    if empty:
+        first = np.array(counts) == 0
+        away[:true] -= (d - p) * first[:true]
+        away[true + 1 :] -= p * first[true + 1 :]
+    if most > 1:
+        away //= most
+    np.maximum(away, 0, out=away)
+    if empty:
+        away += first
+    distances: list[int] = away.tolist()
     distances[true] = 0
     distances[0] = min(distances[0], total)  # an empty table answers with the first bin
     return distances

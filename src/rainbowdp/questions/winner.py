@@ -196,7 +196,10 @@ def _reached(own: int, heights: Sequence[int], above: Sequence[int]) -> tuple[in
 
 
 def _substituted_together(counts: Sequence[int]) -> list[int]:
-    """The same of many answers at once."""
+    """The same of many answers at once.
+
+    Only those who have at least the least x can be among the earlier ones that have x.
+    """
     own = np.array(counts, dtype=np.int64)
     size, ordered = len(own), np.sort(own)
     above = ordered[::-1].cumsum()[::-1]
@@ -204,7 +207,9 @@ def _substituted_together(counts: Sequence[int]) -> list[int]:
     place = (slopes * ordered - above).searchsorted(own)
     slope, over = slopes[place], above[place] + own
     x = -(-over // slope)
-    earlier = np.add.reduce((own[:, None] >= x) & _before(size), axis=0, dtype=np.int16)
+    high = (own >= x.min()).nonzero()[0]
+    reached = (own[high, None] >= x) & _before(size)[high]
+    earlier = np.add.reduce(reached, axis=0, dtype=np.int16)
     found = x - own + (earlier > slope * x - over)
     found[own == ordered[-1]] = 1
     distances: list[int] = found.tolist()
