@@ -104,6 +104,7 @@ def test_a_survivor_of_a_toy_is_found_and_all_else_is_killed(tmp_path: Path) -> 
         "more < 0  =>  more < 1",
         "return spent + more <= LIMIT  =>  return spent + more < LIMIT",
         "not allowed(0, more)  =>  not allowed(1, more)",
+        "not allowed(0, more)  =>  not allowed(more, 0)",
     }
     assert len(outcomes) > 12
     killers = {test for state, test in outcomes.values() if state == "killed"}
