@@ -154,6 +154,7 @@ def _instead(node: ast.AST, place: _Place) -> Iterator[ast.AST]:
                     changed = copy.deepcopy(node)
                     changed.ops[number] = other()
                     yield changed
+            yield from _with_less_compared(node)
         case ast.BoolOp():
             for number in range(len(node.values)):
                 left = [value for at, value in enumerate(node.values) if at != number]
@@ -172,12 +173,12 @@ def _instead(node: ast.AST, place: _Place) -> Iterator[ast.AST]:
                 changed_test = copy.copy(node)
                 changed_test.test = ast.UnaryOp(ast.Not(), node.test)
                 yield changed_test
-        case ast.Constant(value=bool()):
-            yield ast.Constant(not node.value)
-        case ast.Constant(value=int() | float()):
-            yield ast.Constant(node.value + 1)
-            if node.value > 0:
-                yield ast.Constant(node.value - 1)
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield ast.Constant(value + 1)
+            if value > 0:
+                yield ast.Constant(value - 1)
         case ast.Call():
             yield from _other_calls(node)
         case ast.For() | ast.comprehension():
@@ -203,6 +204,19 @@ def _instead(node: ast.AST, place: _Place) -> Iterator[ast.AST]:
             yield ast.Pass()
         case ast.Expr(value=ast.Call() | ast.Yield() | ast.YieldFrom() | ast.Await()):
             yield ast.Pass()
+
+
+def _with_less_compared(node: ast.Compare) -> Iterator[ast.AST]:
+    """Two tuples compared without one of their places."""
+    match node:
+        case ast.Compare(left=ast.Tuple() as left, comparators=[ast.Tuple() as right]):
+            if len(left.elts) == len(right.elts) > 1:
+                for place in range(len(left.elts)):
+                    changed = copy.deepcopy(node)
+                    for part in (changed.left, changed.comparators[0]):
+                        assert isinstance(part, ast.Tuple)
+                        del part.elts[place]
+                    yield changed
 
 
 def _other_calls(node: ast.Call) -> Iterator[ast.AST]:

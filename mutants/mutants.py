@@ -65,7 +65,11 @@ IN_ORDER = {
     ),
     "rules/*/proof.py": ("tests/rules/{}",),
     "rules/*/rule.py": ("tests/rules/{}",),
-    "exact/votes.py": ("tests/exact/test_scores.py", "tests/rules/permute_and_flip"),
+    "exact/votes.py": (
+        "tests/exact/test_votes.py",
+        "tests/exact/test_scores.py",
+        "tests/rules/permute_and_flip",
+    ),
     "exact/keeping.py": ("tests/exact/test_keeping.py",),
     "exact/check.py": ("tests/exact",),
     "exact/mechanism.py": ("tests/exact",),

@@ -20,6 +20,7 @@ import os
 import resource
 import signal
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ _WALL = 20  # times as long by the clock as by the processor: the machine may be
 _MEMORY = 4 << 30
 _HUNG = signal.SIGPROF
 _NOTE = "__entered__"
+_BROKEN = "broken: "
 
 Place = tuple[str, str, int]  # file, qualified name, first line
 
@@ -88,7 +90,7 @@ def _noting(tree: ast.Module, file: str) -> ast.Module:
     return ast.fix_missing_locations(noting)
 
 
-@dataclass
+@dataclass(eq=False)
 class Trial:
     """A plugin that calls ``does`` with itself instead of running the tests."""
 
@@ -137,7 +139,8 @@ class Trial:
         child = os.fork()
         if not child:
             self._record_in_child(trees, items, file, of)
-        os.waitpid(child, 0)
+        if os.waitpid(child, 0)[1]:
+            raise RuntimeError("the tests could not be run as they are, without any change")
 
     def _record_in_child(
         self,
@@ -147,6 +150,21 @@ class Trial:
         of: Sequence[str],
     ) -> None:
         """Never returns."""
+        try:
+            self._note(trees, items, file, of)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+
+    def _note(
+        self,
+        trees: Mapping[str, ast.Module],
+        items: Sequence[pytest.Item],
+        file: Path,
+        of: Sequence[str],
+    ) -> None:
+        """Write what each test enters, and how long it takes."""
         entered: set[tuple[str, str]] = set()
         vars(builtins)[_NOTE] = lambda *place: entered.add(place)
         functions = functions_of(trees)
@@ -162,7 +180,6 @@ class Trial:
                 one = {"test": item.nodeid, "seconds": seconds, "failed": bool(self.failed)}
                 notes.write(json.dumps(one | {"of": list(of), "entered": sorted(entered)}) + "\n")
                 notes.flush()
-        os._exit(0)
 
     def _run_in_child(
         self,
@@ -172,7 +189,7 @@ class Trial:
         write: int,
     ) -> None:
         """Never returns."""
-        os.setsid()
+        os.setpgid(0, 0)  # so that all it starts can be ended
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, hard))
         signal.signal(_HUNG, signal.SIG_DFL)  # ends the process, even inside one long operation
@@ -190,8 +207,8 @@ class Trial:
                     break
             signal.setitimer(signal.ITIMER_PROF, 60)
             self.session.config.hook.pytest_sessionfinish(session=self.session, exitstatus=0)
-        except BaseException as error:
-            os.write(write, f"{self.failed}{error!r:.200}".encode())
+        except BaseException as error:  # ours, or the runner's: of the change nothing is known
+            os.write(write, f"{_BROKEN}{error!r:.400}".encode())
         os._exit(0)
 
 
@@ -209,6 +226,8 @@ def _outcome(child: int, read: int, seconds: float, tests: int) -> Outcome:
         os.waitpid(child, 0)
     with os.fdopen(read, "rb") as told:
         failed = told.read(4000).decode(errors="replace")
+    if _BROKEN in failed:
+        raise RuntimeError(f"the tests could not be run: {failed}")
     if failed:
         return Outcome("killed", failed, tests)
     if not done or os.WIFSIGNALED(status):
@@ -259,7 +278,7 @@ def _within(qualname: str, function: str) -> bool:
     return not function or f"{plain}.".startswith(f"{function}.")
 
 
-@dataclass
+@dataclass(eq=False)
 class Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """An import hook that gives one module changed code."""
 
@@ -286,7 +305,7 @@ class Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(self.code, module.__dict__)  # noqa: S102  our own source, changed
 
 
-@dataclass
+@dataclass(eq=False)
 class Ordered:
     """A plugin of a fresh run: Hypothesis as above, the first failure, a limit for each test."""
 
