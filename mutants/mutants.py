@@ -208,7 +208,8 @@ class Selection:
                 self._recorded[test].seconds,
             )
 
-        chosen, spent = [], 0.0
+        chosen: list[str] = []
+        spent = 0.0
         for test in sorted(entering, key=rank):
             spent += self._recorded[test].seconds
             if chosen and spent > _SECONDS:
@@ -386,7 +387,7 @@ def main() -> int:
     os.chdir(ROOT)
     if options.fresh:
         return in_a_fresh_process()
-    chosen = modules(options.modules or IN_ORDER)
+    chosen = modules(options.modules or list(IN_ORDER))
     outcomes = Outcomes()
     if not options.report:
         try_all(chosen, options.seconds, outcomes)
