@@ -69,7 +69,7 @@ TWO = rb.DP.from_ratio(2)
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_no_two_depths_are_left_out(place: int) -> None:
     """One row that is far from its neighbors, at the head, inside or at the end of a ladder."""
-    ladder = [FINE] * 3
+    ladder: list[Weights] = [FINE] * 3
     ladder[place] = FAR
     for rows in ({0: ladder}, {0: ladder, 1: [FINE]}, {1: [FINE], 0: ladder}):
         with pytest.raises(rb.InvalidMechanism, match="region 0 at depths"):
@@ -86,3 +86,14 @@ def test_no_two_touching_regions_are_left_out(place: int, pair: tuple[str, str])
     touching[place] = pair
     with pytest.raises(rb.InvalidMechanism, match="'far'"):
         prove_ladders(TWO, rows, touching)
+
+
+@pytest.mark.parametrize("bad", [(13, -1, 0), (4, 4, 5), (4.0, 4, 4)])
+@pytest.mark.parametrize(("region", "depth"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_no_row_is_left_out(bad: Weights, region: int, depth: int) -> None:
+    """A row that is no distribution, in the first or the last region, at either end."""
+    rows: dict[int, list[Weights]] = {0: [FINE, FINE], 1: [FINE, FINE]}
+    assert prove_ladders(TWO, rows, []).pairs == 2
+    rows[region][depth] = bad
+    with pytest.raises(rb.InvalidMechanism, match=r"integers from 0|same positive total"):
+        prove_ladders(TWO, rows, [])
