@@ -4,6 +4,7 @@
 # make slow   the slow ones: large margin tables, Spark, hundreds of kills
 # make check  lint, format, types
 # make fuzz   odd things given to everything public, for an hour, or SECONDS for each of two fuzzers
+# make mutants  small faults in the package, one at a time: does a test fail? For SECONDS, of MODULES
 # make bench  the benchmarks, each beside its peers
 # make docs   the documentation, into docs/_build/html; it audits the installed libraries
 # make dist   wheel, sdist and a list of all that they need (CycloneDX), into dist
@@ -12,12 +13,13 @@
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin
-SECONDS ?= 1800 # of each of the two fuzzers
+SECONDS ?= 1800 # of each of the two fuzzers, or of mutants
+MODULES ?= # below src/rainbowdp, with wildcards; none for all
 
 # The tests start Python hundreds of times; without bytecode each of them compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow programs proofs check format fuzz bench docs shots paper dist clean
+.PHONY: demo test slow programs proofs check format fuzz mutants bench docs shots paper dist clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -63,6 +65,9 @@ fuzz: $(VENV)/dev
 	$(RUN)/python fuzz/run.py --seconds $(SECONDS)
 	$(RUN)/python fuzz/guided.py -max_total_time=$(SECONDS)
 
+mutants: $(VENV)/dev
+	$(RUN)/python mutants/mutants.py --seconds $(SECONDS) --modules $(MODULES)
+
 bench: $(VENV)/dev
 	$(RUN)/pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	for script in benchmarks/*.py; do $(RUN)/python $$script || exit 1; done
@@ -92,4 +97,4 @@ dist: $(VENV)/base
 	rm -rf dist/empty
 
 clean:
-	rm -rf $(VENV) docs/_build paper/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build paper/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis mutants/_kept

@@ -10,14 +10,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import rainbowdp as rb
 from kinds import prove
-from rainbowdp.exact.keeping import cache_folder
+from rainbowdp.exact.keeping import Shelf, cache_folder
 from rainbowdp.rules.margin_table import build as table_store
 from rainbowdp.rules.margin_table import proof as table_proof
 from rainbowdp.rules.margin_table.build import SHELF, fetch_table
@@ -151,6 +153,31 @@ def test_a_damaged_table_is_said_so_and_made_again(
     monkeypatch.setattr(table_store, "make_table", no_table)
     assert fetch_table(*ASKED) == made
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_table_for_something_else_is_not_taken(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Even one that passes every proof, as a table for a smaller ε would."""
+    shelf: Shelf[Any] = Shelf("toy", 1, "rainbowdp")
+
+    def fetch(shelf: Shelf[Any], wanted: str) -> str:
+        made = SimpleNamespace(describe=lambda: {"made for": wanted}, name=wanted)
+        table, _ = shelf.fetch(
+            {"answers": 2, "for": wanted},
+            lambda _: (made, Fraction(0)),
+            lambda content: SimpleNamespace(name=content["made for"]),
+        )
+        name: str = table.name
+        return name
+
+    assert fetch(shelf, "this") == "this"
+    kept = shelf.place({"answers": 2, "for": "this"})
+    assert fetch(replace(shelf, _held={}), "this") == "this"
+    kept.rename(shelf.place({"answers": 2, "for": "that"}))
+    capsys.readouterr()
+    assert fetch(replace(shelf, _held={}), "that") == "that"
+    assert "must be for {'answers': 2, 'for': 'that'}" in capsys.readouterr().err
 
 
 def test_rows_that_break_the_guarantee_are_not_released(

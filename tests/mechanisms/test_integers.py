@@ -135,3 +135,25 @@ def test_a_shared_ladder_is_the_ladder_of_each_region() -> None:
     first, second = rule.rows[("y", "n")], rule.rows[("n", "y")]
     assert len(first) == 4
     assert first == tuple(row[::-1] for row in second)
+
+
+def test_every_two_regions_that_touch_are_held_against_each_other() -> None:
+    """A pair that is left out would be private by luck alone, and no file could tell."""
+    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 5), (5, 6)]
+    rainbows = [*itertools.permutations("abc")]
+    graph = rb.RainbowGraph(edges, [*rainbows, rainbows[5]])
+    floats = rb.optimal(graph, rb.DP(1))
+    regions = floats.exact().rule
+    assert isinstance(regions, Homogeneous)
+    assert sorted(map(sorted, regions.touching)) == sorted(
+        sorted((graph.region[a], graph.region[b])) for a, b in edges[:-1]
+    )
+    assert "7 pairs of rows" in floats.exact().proof.statement  # and one of two depths
+    table = {d: floats[d] for d in graph.datasets}
+    exact = rb.Mechanism.from_table(graph, table, rb.DP(1)).exact()
+    assert isinstance(exact.rule, Homogeneous)
+    number = {rows[0]: label for label, rows in exact.rule.rows.items()}
+    rows = [number[exact.at(d).weights] for d in graph.datasets]
+    assert {frozenset(pair) for pair in exact.rule.touching} == {
+        frozenset((rows[a], rows[b])) for a, b in edges
+    }

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.expecting import expect
 from rainbowdp.questions.base import CountQuestion, checked_answers
@@ -153,12 +152,12 @@ def margins_of_a_vote(counts: Sequence[int], neighbors: Neighbors) -> list[int]:
     [0, 2, 7]
     """
     most = max(counts)
+    winner = counts.index(most)
+    if neighbors == Neighbors.ADDED_OR_REMOVED:  # by adding to the answer: no change does more
+        return [most - own + (v > winner) for v, own in enumerate(counts)]
     together = _MANY[0] <= len(counts) <= _MANY[1] and most < _LARGEST
-    if neighbors == Neighbors.SUBSTITUTED:
-        distances = (_substituted_together if together else _substituted)(counts)
-    else:
-        distances = (_added_or_removed_together if together else _added_or_removed)(counts)
-    distances[counts.index(most)] = 0
+    distances = (_substituted_together if together else _substituted)(counts)
+    distances[winner] = 0
     return distances
 
 
@@ -220,52 +219,3 @@ def _substituted_together(counts: Sequence[int]) -> list[int]:
 def _before(size: int) -> NDArray[np.bool_]:
     """Row by row which answers are listed after this one."""
     return np.ascontiguousarray(np.tri(size, k=-1, dtype=np.bool_).T)
-
-
-def _added_or_removed(counts: Sequence[int]) -> list[int]:
-    """The margin of every answer but the winner, at the final count where it is least."""
-    before = _highest_two(counts)
-    after = _highest_two(counts[::-1])[::-1]
-    distances = []
-    for v, own in enumerate(counts):
-        rivals = (before[v][0] + 1, before[v][1] + 1, *after[v])
-        second, highest = sorted(rivals)[2:]
-        final = max(own, min(v, 1), second)
-        distances.append(final - own + max(0, highest - final))
-    return distances
-
-
-def _added_or_removed_together(counts: Sequence[int]) -> list[int]:
-    """The same of many answers at once.
-
-    To win from behind takes one record at least; where it is less, ``highest`` asks for that.
-    """
-    own = np.array(counts, dtype=np.int64)
-    second_before, before = _highest_two_together(own)
-    second_after, after = (found[::-1] for found in _highest_two_together(own[::-1]))
-    highest = np.maximum(before + 1, after)
-    second = np.maximum(np.minimum(before + 1, after), np.maximum(second_before + 1, second_after))
-    final = np.maximum(own, second)
-    distances: list[int] = (final - own + np.maximum(highest - final, 0)).tolist()
-    return distances
-
-
-def _highest_two_together(own: Integers) -> tuple[Integers, Integers]:
-    """The second highest and the highest count before each position; −1 if there is none.
-
-    What is second after a count is what was, or the lesser of that count and the highest before it.
-    """
-    highest = np.full(len(own), -1)
-    np.maximum.accumulate(own[:-1], out=highest[1:])
-    second = np.full(len(own), -1)
-    np.maximum.accumulate(np.minimum(own, highest)[:-1], out=second[1:])
-    return second, highest
-
-
-def _highest_two(counts: Sequence[int]) -> list[tuple[int, int]]:
-    """The second highest and the highest count before each position; −1 if there is none."""
-    found = [(-1, -1)]
-    for n in counts[:-1]:
-        second, highest = found[-1]
-        found.append((max(second, min(highest, n)), max(highest, n)))
-    return found

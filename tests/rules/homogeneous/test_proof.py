@@ -60,3 +60,40 @@ def test_rows_of_one_shape_are_told_apart_by_where_they_differ() -> None:
     assert prove_ladders(promise, {0: fine}, [])
     with pytest.raises(rb.InvalidMechanism):
         prove_ladders(promise, {0: fine, 1: turned}, [])
+
+
+FINE, FAR = (4, 4, 4), (12, 0, 0)
+TWO = rb.DP.from_ratio(2)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_no_two_depths_are_left_out(place: int) -> None:
+    """One row that is far from its neighbors, at the head, inside or at the end of a ladder."""
+    ladder: list[Weights] = [FINE] * 3
+    ladder[place] = FAR
+    for rows in ({0: ladder}, {0: ladder, 1: [FINE]}, {1: [FINE], 0: ladder}):
+        with pytest.raises(rb.InvalidMechanism, match="region 0 at depths"):
+            prove_ladders(TWO, rows, [])
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("pair", [("far", "a"), ("a", "far")])
+def test_no_two_touching_regions_are_left_out(place: int, pair: tuple[str, str]) -> None:
+    """One pair that breaks the guarantee, the first, the second or the last that is listed."""
+    rows = {"far": (FAR,), "a": (FINE,), "b": (FINE,), "c": (FINE,)}
+    touching = [("a", "b"), ("b", "c"), ("a", "c")]
+    assert prove_ladders(TWO, rows, touching).pairs == 3
+    touching[place] = pair
+    with pytest.raises(rb.InvalidMechanism, match="'far'"):
+        prove_ladders(TWO, rows, touching)
+
+
+@pytest.mark.parametrize("bad", [(13, -1, 0), (4, 4, 5), (4.0, 4, 4)])
+@pytest.mark.parametrize(("region", "depth"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_no_row_is_left_out(bad: Weights, region: int, depth: int) -> None:
+    """A row that is no distribution, in the first or the last region, at either end."""
+    rows: dict[int, list[Weights]] = {0: [FINE, FINE], 1: [FINE, FINE]}
+    assert prove_ladders(TWO, rows, []).pairs == 2
+    rows[region][depth] = bad
+    with pytest.raises(rb.InvalidMechanism, match=r"integers from 0|same positive total"):
+        prove_ladders(TWO, rows, [])
