@@ -15,8 +15,7 @@ const HINTS = {
 
 /** `current` gives world and settings, `redraw` shows a changed world, `choose` chooses a dataset. */
 export function startEditing(graph, { current, redraw, choose }) {
-  let back = [];
-  let forth = [];
+  const [back, forth] = [[], []]; // texts of the graph, the latest last
   let from = null; // the first of two that are being joined
   let own = null; // the edited world, which the next one replaces
 
@@ -34,18 +33,26 @@ export function startEditing(graph, { current, redraw, choose }) {
 
   let turn = Promise.resolve(); // one change after the other, however fast people click
 
+  const now = () => ({ text: current().world.text, dataset: current().settings.dataset });
+
+  function done(before) {
+    back.push(before);
+    if (back.length > MOST_STEPS) back.shift();
+    forth.length = 0;
+  }
+
   /** Make a change, show what came of it, and remember how to go back. */
-  function apply(edit, patch = {}) {
+  function apply(edit, patch = () => ({})) {
+    const seen = current().world;
     turn = turn.then(async () => {
-      const before = { text: current().world.text, dataset: current().settings.dataset };
+      if (current().world !== seen) return; // a click on a picture that is gone by now
+      const before = now();
       try {
         const world = await post("/api/edit", { world: current().world.name, edit, called: `${fileName() || "graph"}-edited.txt`, instead: own });
-        back = [...back, before].slice(-MOST_STEPS);
-        forth = [];
-        await shown(world, patch);
+        done(before);
+        await shown(world, patch(world));
       } catch (error) {
         say(error.field ?? "edit", error.message);
-        fill();
       }
     });
     return turn;
@@ -53,22 +60,22 @@ export function startEditing(graph, { current, redraw, choose }) {
 
   async function shown(world, patch) {
     own = world.name;
-    say("", "");
     await redraw(world, { dataset: Math.min(at(), world.datasets.length - 1), ...patch });
   }
 
   /** Go to the step that was left last in one of the two directions. */
   function step(steps, others) {
     turn = turn.then(async () => {
-      const to = steps.pop();
+      const [to, here] = [steps.at(-1), now()];
       if (!to) return;
-      others.push({ text: current().world.text, dataset: current().settings.dataset });
       try {
-        await shown(await upload(new File([to.text], `${fileName()}-edited.txt`), Infinity, own), { dataset: to.dataset });
+        const world = await upload(new File([to.text], `${fileName()}-edited.txt`), Infinity, own);
+        steps.pop();
+        others.push(here);
+        await shown(world, { dataset: to.dataset, boundary: null });
       } catch (error) {
         say("edit", error.message);
       }
-      fill();
     });
     return turn;
   }
@@ -87,7 +94,7 @@ export function startEditing(graph, { current, redraw, choose }) {
     if (!editing() || mode() === "look") return false;
     if (mode() === "add") {
       if (dataset !== null) choose(dataset);
-      else apply({ do: "add", dataset: at(), place }, { dataset: current().world.datasets.length });
+      else apply({ do: "add", dataset: at(), place }, last);
     } else if (mode() === "remove") {
       if (edge) apply({ do: "part", dataset: edge[0], other: edge[1] });
       else if (dataset !== null) remove(dataset);
@@ -102,7 +109,8 @@ export function startEditing(graph, { current, redraw, choose }) {
     return true;
   });
 
-  const remove = (dataset) => apply({ do: "remove", dataset }, { dataset: Math.max(0, at() - (dataset <= at() ? 1 : 0)) });
+  const last = (world) => ({ dataset: world.datasets.length - 1 });
+  const remove = (dataset) => apply({ do: "remove", dataset }, () => ({ dataset: Math.max(0, at() - (dataset <= at() ? 1 : 0)) }));
 
   function hint() {
     const { world } = current();
@@ -126,7 +134,7 @@ export function startEditing(graph, { current, redraw, choose }) {
     const { world } = current();
     find("edit").hidden = !world.text;
     find("edit-none").hidden = Boolean(world.text);
-    if (!world.text) return;
+    if (!editing()) return;
     const dataset = world.datasets[at()];
     const order = world.regions[dataset.region].rainbow.map((answer) => world.answers[answer]);
     find("edit-title").textContent = `Dataset ${dataset.name}`;
@@ -176,22 +184,21 @@ export function startEditing(graph, { current, redraw, choose }) {
   const on = (id, event, act) => find(id).addEventListener(event, act);
   on("edit", "toggle", () => { from = null; graph.makeRoom(editing()); if (editing()) fill(); });
   for (const input of document.getElementsByName("click")) input.addEventListener("change", () => { from = null; hint(); });
-  on("edit-add", "click", () => apply({ do: "add", dataset: at(), place: free() }, { dataset: current().world.datasets.length }));
+  on("edit-add", "click", () => apply({ do: "add", dataset: at(), place: free() }, last));
   on("edit-remove", "click", () => remove(at()));
   on("edit-join", "click", () => joinOrPart(at(), Number(find("edit-other").value)));
   on("edit-other", "change", showJoin);
   on("edit-name", "change", (event) => apply({ do: "rename", dataset: at(), name: event.target.value.trim() }));
   on("edit-weight", "change", (event) => apply({ do: "weigh", dataset: at(), weight: event.target.value }));
   on("edit-alike", "click", () => apply({ do: "alike" }));
-  on("edit-answers", "change", (event) => apply({ do: "answers", answers: event.target.value }, { boundary: null }));
+  on("edit-answers", "change", (event) => apply({ do: "answers", answers: event.target.value }, () => ({ boundary: null })));
   on("undo", "click", undo);
   on("redo", "click", redo);
   on("apply", "click", async () => {
-    const before = { text: current().world.text, dataset: current().settings.dataset };
+    const before = now();
     try {
       const world = await upload(new File([find("edit-text").value], `${fileName()}-edited.txt`), current().mostBytes, own);
-      back.push(before);
-      forth = [];
+      done(before);
       await shown(world, { boundary: null });
     } catch (error) {
       say("text", error.message);
@@ -209,10 +216,15 @@ export function startEditing(graph, { current, redraw, choose }) {
 
   /** Another world was opened: there is nothing to go back to. */
   function begin() {
-    [back, forth, from, own] = [[], [], null, null];
+    [back.length, forth.length, from, own] = [0, 0, null, null];
+    turned();
+  }
+
+  /** Another dataset was chosen, or the graph is another one. */
+  function turned() {
     say("", "");
     fill();
   }
 
-  return { begin, fill };
+  return { begin, turned };
 }

@@ -7,6 +7,7 @@ import { color, themed } from "./palette.js";
 
 const SPACING = 60; // between the nearest datasets, in the picture's own units
 const [PADDING, ROOM] = [22, 70]; // around it, in pixels; more where datasets are added
+const FEW = 12; // datasets, whose names may be longer
 const LABELLED = 40; // datasets; beyond it names would cover the picture
 
 export function startGraph(choose, id = "graph") {
@@ -46,9 +47,11 @@ export function startGraph(choose, id = "graph") {
   /** Where a tap was, in the world's own units, and what is there. */
   function touched({ position: { x, y }, target }) {
     const scale = scaleOf(world);
-    const line = target !== cy && target.isEdge() ? [Number(target.data("source")), Number(target.data("target"))] : null;
-    const dataset = closest(scaled(world), { x, y }, SPACING / 2);
-    return { place: [x / scale, y / scale].map((value) => Number(value.toFixed(4))), dataset, edge: dataset === null ? line : null };
+    const place = [x / scale, y / scale].map((value) => Number(value.toFixed(4)));
+    const near = closest(scaled(world), { x, y }, SPACING / 2);
+    if (target === cy) return { place, dataset: near, edge: null };
+    if (target.isNode()) return { place, dataset: Number(target.id()), edge: null };
+    return { place, dataset: near, edge: [Number(target.data("source")), Number(target.data("target"))] };
   }
 
   box.addEventListener("wheel", (event) => {
@@ -191,7 +194,8 @@ export function weighted(world) {
 
 /** What is written beside each dataset: its sign, or in a small world its name. */
 export function labeled(world) {
-  const named = world.datasets.length <= LABELLED && world.datasets.every(({ name }) => name.length <= 4);
+  const few = world.datasets.length <= FEW;
+  const named = world.datasets.length <= LABELLED && world.datasets.every(({ name }) => name.length <= (few ? 14 : 4));
   return world.datasets.map(({ name, sign }) => sign ?? (named ? name : ""));
 }
 

@@ -39,7 +39,7 @@ function change(patch) {
   state.settings = { ...state.settings, ...patch };
   if ("mechanism" in patch) chooseMechanism(patch.mechanism);
   if ("boundary" in patch || "mechanism" in patch) setBoundary(state.settings.boundary, offer().boundary);
-  if ("dataset" in patch) editing.fill();
+  if ("dataset" in patch) editing.turned();
   remember();
   ask({ world: state.world, settings: state.settings });
 }
@@ -193,7 +193,7 @@ async function redraw(world, patch) {
   find("world").value = world.name;
   trouble("");
   showWorld();
-  editing.fill();
+  editing.turned();
   await ask({ world, settings: state.settings });
 }
 
