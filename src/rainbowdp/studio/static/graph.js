@@ -189,7 +189,7 @@ const size = (world) => (world.datasets.length <= LABELLED ? 38 : 31);
 export function weighted(world) {
   const total = world.datasets.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
   const usual = total / world.datasets.length || 1;
-  return world.datasets.map(({ weight }) => (weight === null ? 1 : Math.min(1.7, Math.max(0.55, Math.sqrt(weight / usual)))));
+  return world.datasets.map(({ weight }) => (weight === null ? 1 : Math.min(1.4, Math.max(0.55, Math.sqrt(weight / usual)))));
 }
 
 /** What is written beside each dataset: its sign, or in a small world its name. */
