@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -61,6 +63,12 @@ def watched(tab: Page, address: str) -> Iterator[None]:
     refused = "Failed to load resource"  # said of every request that a test wants refused
     unexpected = [said for said in complaints if not said.startswith(refused)]
     assert not unexpected, unexpected
+
+
+def link(address: str, **settings: Any) -> str:
+    """The address of the designer with these settings."""
+    packed = base64.urlsafe_b64encode(json.dumps(settings).encode()).decode().rstrip("=")
+    return f"{address}designer#{packed}"
 
 
 def accessible(tab: Page) -> None:

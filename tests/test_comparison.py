@@ -121,6 +121,20 @@ def test_the_epsilon_to_match_is_the_least_that_does() -> None:
     assert found["best"].epsilon_to_match == 1
 
 
+def test_the_epsilon_to_match_weighs_datasets_as_the_mean_error_does() -> None:
+    graph = paper.figure_one()
+    people = {dataset: 1 + 40 * (place % 5 == 0) for place, dataset in enumerate(graph.datasets)}
+    makers = {"homogeneous": homogeneous, "exponential": exponential}
+    found = compare(graph, rb.DP(1), makers, weights=people)
+    needed, target = found["exponential"].epsilon_to_match, found["homogeneous"].mean_error
+    assert needed is not None
+    at, below = (
+        compare(graph, rb.DP(e), [exponential], weights=people).standings[0].mean_error
+        for e in (needed, needed * 0.999)
+    )
+    assert at <= target < below
+
+
 def test_others_may_be_better_and_then_need_less() -> None:
     makers: dict[str, Any] = {
         "homogeneous": homogeneous,

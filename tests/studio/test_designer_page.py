@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import rainbowdp as rb
-from browsers import WAIT, accessible, browser, watched
+from browsers import WAIT, accessible, browser, link, watched
 from rainbowdp.paper.objects import figure_one
 
 __all__ = ["browser"]
 
 SLOWLY = 6 * WAIT  # what rb.best takes is computed when the controls rest
-
-
-def link(address: str, **settings: Any) -> str:
-    packed = base64.urlsafe_b64encode(json.dumps(settings).encode()).decode().rstrip("=")
-    return f"{address}designer#{packed}"
 
 
 @pytest.fixture(scope="module")
@@ -91,12 +83,13 @@ def test_zoom_edit_link_and_everybody_can_use_it(page: Page) -> None:
     expect(page.locator("#recipe")).to_contain_text('rb.DP("1.5")', timeout=SLOWLY)
     page.click("#dataset summary")
     accessible(page)
-    page.click("#edit summary")
+    page.click("#edit > summary")
+    page.click("#edit details summary")
     text = page.input_value("#edit-text")
     assert "d1: blue > red > green" in text
     page.fill("#edit-text", text + "d1 nowhere\n")
     page.click("#apply")
-    expect(page.locator("#edit-message")).to_contain_text("dataset 'nowhere' has no rainbow")
+    expect(page.locator("#edit-text-message")).to_contain_text("dataset 'nowhere' has no rainbow")
     page.fill("#edit-text", text + "new: red > green > blue\nd1 new\n")
     page.click("#apply")
     expect(page.locator("#graph-note")).to_have_text("19 datasets and 32 edges from a list.")

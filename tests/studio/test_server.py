@@ -307,7 +307,11 @@ def test_help_reads_like_the_others() -> None:
 @pytest.mark.parametrize(
     ("content", "message", "code"),
     [
-        (b"a b c\n", "a line must be an edge 'a b' or a rainbow 'a: red > green', got 'a b c'", 2),
+        (
+            b"a b c\n",
+            "a line must be an edge 'a b', a rainbow 'a: red > green', a weight 'a = 120' or",
+            2,
+        ),
         (b"{}", "is not a mechanism file", 3),
     ],
 )

@@ -68,7 +68,7 @@ class Scene:
         size = len(self.positions)
         chances, value, distance, nearest = np.empty(size), np.empty(size), 0.0, 0.0
         near = np.zeros(len(self.within))
-        counts = self._counts
+        counts = self.counts
         for part, rows in blocks(found, self.positions):
             places = self.positions[part]
             chances[part] = rows[np.arange(len(rows)), self.truth[part]]
@@ -89,7 +89,7 @@ class Scene:
         return Measured(chances, 1 - right, float(value @ counts), lost)
 
     @property
-    def _counts(self) -> Floats:
+    def counts(self) -> Floats:
         """What each compared dataset counts; 1 together."""
         if self.worths.weights is None:
             return np.full(len(self.positions), 1 / len(self.positions))

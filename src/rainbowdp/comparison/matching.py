@@ -48,6 +48,10 @@ class Places:
         """P(true answer) at each dataset."""
         raise NotImplementedError
 
+    def error(self, chance: Floats) -> float:
+        """The mean error over the datasets as they count, if ``chance`` are those of the truth."""
+        return float((1 - chance).mean())
+
     def off(self, mechanism: Any) -> MeanOff | None:
         """How far off answers are in the mean; none where answers have no order."""
         return None
@@ -119,7 +123,7 @@ def epsilon_to_match(
     """The least ε whose mean error is at most ``target``, by bisection; None if there is none."""
     if not isinstance(guarantee, DP):
         return None
-    if reference or abs(float((1 - chance).mean()) - target) <= 1e-12:
+    if reference or abs(places.error(chance) - target) <= 1e-12:
         return guarantee.epsilon
 
     def enough(epsilon: float) -> bool:
@@ -127,7 +131,7 @@ def epsilon_to_match(
             found = places.truth(maker(world, with_epsilon(guarantee, epsilon)))
         except InvalidGuarantee:
             return False
-        return float((1 - found).mean()) <= target
+        return places.error(found) <= target
 
     high = max(guarantee.epsilon, 1e-3)
     while not enough(high):

@@ -64,6 +64,9 @@ class _Nodes(Places):
     def truth(self, mechanism: Any) -> Floats:
         return self.scene.measured(mechanism).chances
 
+    def error(self, chance: Floats) -> float:
+        return 1 - float(chance @ self.scene.counts)
+
     def show(self, place: int) -> Dataset:
         return self.scene.graph.datasets[int(self.scene.positions[place])]
 

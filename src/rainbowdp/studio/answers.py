@@ -7,7 +7,6 @@ mechanism that would be released.
 
 from __future__ import annotations
 
-import itertools
 import math
 from contextlib import suppress
 from fractions import Fraction
@@ -15,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats
 from rainbowdp.answering.best import best, by_kind
@@ -28,10 +28,13 @@ from rainbowdp.graphs.margins import margins
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
+from rainbowdp.mechanisms.best_on_graphs import Choice
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.worths import worths_of
 from rainbowdp.questions.histograms import margins_of
+from rainbowdp.studio.looking import inspect, worst_of_all
 from rainbowdp.studio.offers import BASELINES, BEST, REFERENCE, offered
 from rainbowdp.studio.recipe import recipe
 from rainbowdp.studio.settings import Settings
@@ -84,7 +87,7 @@ def maker(world: World, settings: Settings) -> Maker:
     if name == BEST and question is not None:
         return lambda graph, promise: _answered(world, _best(question, promise))
     if name == BEST:
-        return lambda graph, promise: _on_graph(best(graph, promise))
+        return lambda graph, promise: _on_graph(_chosen(world, promise))
     if name in ON_GRAPHS and offered(world)[name].boundary:
         if question is not None and settings.boundary is None:  # all rivals alike, as released
             return lambda graph, promise: _answered(world, by_kind(question, promise, name))
@@ -124,8 +127,10 @@ def exact(world: World, settings: Settings) -> ExactMechanism:
     if settings.mechanism == "file":
         assert world.file is not None
         return world.file
+    if settings.mechanism == BEST and world.question is not None:
+        return best(world.question, settings.guarantee).exact()
     if settings.mechanism == BEST:
-        return best(world.question or world.graph, settings.guarantee).exact()
+        return _chosen(world, settings.guarantee).exact()
     if world.question is None:
         return make(world, settings).exact()
     options = {"boundary": settings.boundary} if offer.boundary else {}
@@ -141,6 +146,7 @@ def costs(world: World, settings: Settings, *, only_best: bool = False) -> list[
     """Each mechanism that ``world`` offers with its mean error, worst case and curve by margin."""
     margin = _margins(world)
     finite = np.unique(margin[np.isfinite(margin)])
+    worths = worths_of(world.graph, weights=world.weights)
     shown = []
     for name, offer in offered(world).items():
         if (name == BEST) != only_best:  # it takes longer, so it is asked for apart
@@ -153,7 +159,7 @@ def costs(world: World, settings: Settings, *, only_best: bool = False) -> list[
             continue
         truth = preferred(mechanism)[:, 0]
         cost["kind"] = mechanism.name or name
-        cost["mean_error"] = float((1 - truth).mean())
+        cost["mean_error"] = 1 - worths.mean(mechanism)
         cost["worst"] = float((1 - truth).max())
         cost["by_margin"] = [[int(m), float(truth[margin == m].min())] for m in finite]
         shown.append(cost)
@@ -164,30 +170,17 @@ def best_cost(world: World, settings: Settings) -> dict[str, Any]:
     """The same of what ``rb.best`` takes, and its name."""
     (cost,) = costs(world, settings, only_best=True)
     if world.question is None and "missing" not in cost:
-        cost["kind"] = best(world.graph, settings.guarantee).name
+        cost["kind"] = _chosen(world, settings.guarantee).name
     return cost
 
 
 def worst_pair(world: World, settings: Settings) -> dict[str, Any] | None:
-    """Of all neighbors, the two at which most of what is allowed is used."""
+    """Of all neighbors, the two at which most of what is allowed is used; none without them."""
     try:
         mechanism = make(world, settings)
     except (InvalidBoundary, InvalidGuarantee):
         return None
-    ends = mechanism.graph.edge_positions()
-    if not len(ends):
-        return None
-    rows = mechanism.index[ends]
-    _, first = np.unique(rows, axis=0, return_index=True)
-    worst: dict[str, Any] | None = None
-    for a, b in ends[first].tolist():
-        for more, less in ((a, b), (b, a)):
-            own, other = (mechanism.table[mechanism.index[place]] for place in (more, less))
-            found = _tightest(settings.guarantee, own, other)
-            if worst is None or found["use"] > worst["use"] * (1 + 1e-12):
-                answers = [str(mechanism.graph.answers[a]) for a in found["set"]]
-                worst = found | {"more": more, "less": less, "answers": answers}
-    return worst
+    return worst_of_all(mechanism, settings.guarantee)
 
 
 def match(world: World, settings: Settings) -> dict[str, float | None]:
@@ -202,7 +195,7 @@ def match(world: World, settings: Settings) -> dict[str, float | None]:
             made[name] = maker(world, chosen)
     if REFERENCE not in made:
         return {}
-    compared = compare(world.graph, settings.guarantee, made)
+    compared = compare(world.graph, settings.guarantee, made, weights=world.weights)
     return {name: compared[name].epsilon_to_match for name in made}
 
 
@@ -222,78 +215,6 @@ def preferred(mechanism: Mechanism) -> Floats:
     rows = mechanism.table[mechanism.index]
     ordered: Floats = np.take_along_axis(rows, orders[graph.region_numbers], axis=1)
     return ordered
-
-
-def inspect(mechanism: Mechanism, guarantee: TradeOffCurve, position: int) -> dict[str, Any]:
-    """The dataset's worst neighbor: the set of answers that comes nearest to what is allowed.
-
-    Over all neighbors, both directions and all sets S, the largest P(S)/φ(Q(S)); where the
-    guarantee is (ε,δ) also the ratio (P(S) − δ)/Q(S), which e^ε bounds.
-    """
-    graph = mechanism.graph
-    here = mechanism.table[mechanism.index[position]]
-    worst: dict[str, Any] | None = None
-    for neighbor in graph.neighbors(graph.datasets[position]):
-        other = graph.position(neighbor)
-        there = mechanism.table[mechanism.index[other]]
-        for more, less, own in ((here, there, True), (there, here, False)):
-            found = _tightest(guarantee, more, less)
-            if worst is None or found["use"] > worst["use"]:
-                answers = [str(graph.answers[a]) for a in found.pop("set")]
-                worst = found | {"neighbor": other, "here": own, "answers": answers}
-    attack = None if worst is None else _attack(mechanism, position, worst["neighbor"])
-    return {"position": position, "worst": worst, "attack": attack}
-
-
-def _attack(mechanism: Mechanism, here: int, there: int) -> dict[str, Any]:
-    """Two neighbors in the eyes of somebody who holds both for equally likely before the answer.
-
-    ``belief`` is how sure of the first they are after each answer, ``guess`` how often they guess
-    right.
-    """
-    own, other = (mechanism.table[mechanism.index[place]] for place in (here, there))
-    both = own + other
-    belief = np.divide(own, both, out=np.full(len(own), 0.5), where=both > 0)
-    names = [str(a) for a in mechanism.graph.answers]
-    columns = zip(names, own.tolist(), other.tolist(), belief.tolist(), strict=True)
-    return {
-        "neighbor": there,
-        "guess": float(0.5 + np.abs(own - other).sum() / 4),
-        "answers": [
-            {"answer": a, "here": p, "there": q, "belief": b} for a, p, q, b in columns if p + q > 0
-        ],
-    }
-
-
-def _tightest(guarantee: TradeOffCurve, more: Floats, less: Floats) -> dict[str, Any]:
-    sets = _sets(len(more))
-    p, q = sets @ more, np.minimum(sets @ less, 1.0)
-    allowed = guarantee.step(q)
-    use = np.divide(p, allowed, out=np.where(p > 0, np.inf, 0.0), where=allowed > 0)
-    place = int(use.argmax())
-    found = {
-        "set": np.flatnonzero(sets[place]).tolist(),
-        "use": min(float(use[place]), 1e9),
-        "likely": float(p[place]),
-        "beside": float(q[place]),
-        "allowed": float(allowed[place]),
-    }
-    if isinstance(guarantee, DP):
-        above = np.maximum(p - guarantee.delta, 0.0)
-        ratio = np.divide(above, q, out=np.where(above > 0, np.inf, 0.0), where=q > 0)
-        best = int(ratio.argmax())
-        found |= {"set": np.flatnonzero(sets[best]).tolist(), "likely": float(p[best])}
-        found |= {"beside": float(q[best]), "allowed": float(allowed[best])}
-        largest = float(ratio[best])
-        found |= {"ratio": largest if math.isfinite(largest) else None, "most": guarantee.ratio}
-        found["use"] = min(largest / guarantee.ratio, 1e9)
-    return found
-
-
-def _sets(answers: int) -> Floats:
-    """Every set of answers but the empty and the whole one, a row each."""
-    rows = list(itertools.product((0.0, 1.0), repeat=answers))[1:-1]
-    return np.array(rows or [(1.0,) * answers])
 
 
 def _equal_shares(world: World, guarantee: TradeOffCurve) -> list[float]:
@@ -335,9 +256,15 @@ def _best(question: Any, guarantee: TradeOffCurve) -> QuestionMechanism:
     return made
 
 
-def _on_graph(found: Any) -> Mechanism:
+@lru_cache(maxsize=16)
+def _chosen(world: World, guarantee: TradeOffCurve) -> Choice:
+    """What ``rb.best`` takes on a graph whose datasets count by their weights."""
+    return best(world.graph, guarantee, weights=world.weights)
+
+
+def _on_graph(found: Choice) -> Mechanism:
     """The rows of what was chosen for a graph, whichever kind it is."""
-    chosen = found.mechanism
+    chosen: Any = found.mechanism
     rows: Mechanism = chosen if isinstance(chosen, Mechanism) else chosen.mechanism
     return rows
 
@@ -421,5 +348,13 @@ def _curves(world: World, settings: Settings, mechanism: Mechanism) -> dict[str,
         }
     ordered, mine = preferred(mechanism), graph.region_numbers == number
     depths = list(range(region.deepest + 1))
-    rows = np.array([ordered[mine & (graph.depths == depth)].mean(axis=0) for depth in depths])
+    rows = np.array([_mean(world, ordered, mine & (graph.depths == depth)) for depth in depths])
     return curves | {"depths": depths, "rows": rows.tolist(), "turns": []}
+
+
+def _mean(world: World, rows: Floats, among: NDArray[Any]) -> Floats:
+    """The mean row among datasets, as they count; where none counts, as if all counted alike."""
+    weights = None if world.weights is None else world.weights[among]
+    counted = weights if weights is not None and weights.any() else None
+    mean: Floats = np.average(rows[among], axis=0, weights=counted)
+    return mean

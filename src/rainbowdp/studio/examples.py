@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from rainbowdp.errors import RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.readers.gr import read_gr
@@ -19,6 +21,14 @@ from rainbowdp.paper.objects import BOUNDARY, figure_one
 from rainbowdp.questions import Winner
 from rainbowdp.studio.worlds import World, of_question, spread, winding
 
+_SKETCH = {
+    "north": ("yes", "no", "maybe"),
+    "middle": ("yes", "no", "maybe"),
+    "west": ("no", "yes", "maybe"),
+    "south": ("no", "yes", "maybe"),
+    "east": ("maybe", "yes", "no"),
+}
+_STREETS = (("north", "middle"), ("middle", "west"), ("middle", "east"), ("west", "south"))
 _ONE = {"kind": "dp", "epsilon": "1", "delta": "0"}
 _ROADS = Path(__file__).parent / "roads.gr"
 _STATIONS = {"A": 283, "B": 305, "C": 78, "D": 156}  # that share the junctions about evenly
@@ -97,6 +107,29 @@ def roads() -> World:
     )
 
 
+def sketch_graph() -> RainbowGraph:
+    """Five places to begin a graph of one's own with.
+
+    >>> sketch_graph()
+    RainbowGraph(5 datasets, 4 edges, 3 regions, 3 answers)
+    """
+    return RainbowGraph(_STREETS, _SKETCH)
+
+
+def sketch() -> World:
+    """A small graph to edit."""
+    graph = sketch_graph()
+    return World(
+        "sketch",
+        "Your own graph",
+        "Five datasets to begin with: change them under Edit the graph.",
+        graph,
+        np.array([[-0.2, -1.0], [-0.1, -0.1], [-0.9, 0.3], [-0.7, 1.0], [0.9, 0.2]]),
+        ("from rainbowdp.studio.examples import sketch_graph", "world = sketch_graph()"),
+        start={"guarantee": _ONE, "dataset": 1},
+    )
+
+
 def growth_line() -> RainbowGraph:
     """Two regions with one order of five answers, touching at one edge: the paper's figures.
 
@@ -130,7 +163,7 @@ def growth() -> World:
 
 
 EXAMPLES: Mapping[str, Callable[[], World]] = {
-    make.__name__: cache(make) for make in (travel, election, roads, paper, growth)
+    make.__name__: cache(make) for make in (travel, election, roads, paper, growth, sketch)
 }
 
 

@@ -45,6 +45,8 @@ def recipe(world: World, settings: Settings) -> str:
         more = f", boundary={list(settings.boundary)}"
     if offer.call == "rb.by_kind":
         more = f", {offer.name!r}{more}"
+    if offer.name == BEST and world.weights is not None:
+        more = ", weights=weights"
     call = f"{offer.call}(world, {spell(settings.guarantee)}{more})"
     if offer.name == BEST and world.question is None:
         call += ".mechanism"

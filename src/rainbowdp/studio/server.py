@@ -9,6 +9,7 @@
 ``/api/examples``       the shipped worlds
 ``/api/world/NAME``     a world: its graph and picture
 ``/api/load``           a file in, the world in it out; kept in memory while the studio runs
+``/api/edit``           a world and one change to it in, the changed world out
 ``/api/answer``         rows, verdict, curves, dataset and Python for a world and settings
 ``/api/inspect``        the worst neighbor of one dataset
 ``/api/costs``          the mechanisms side by side
@@ -22,50 +23,35 @@
 ``/api/plan``           a total divided among questions
 ``/api/question-file``  its mechanism file
 ======================  ====================================================================
-
-Numbers are computed one request after the other: the precision of python-flint's balls is one
-setting for the whole process. Proofs run in a process of their own, so that a long one (a Gaussian
-curve) keeps no control waiting, and so does what is searched for, the best or a plan; of two that
-wait, the older is dropped.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import secrets
-import signal
 import socket
-import threading
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cache, lru_cache
-from multiprocessing import get_context
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rainbowdp.display.pages import SHARED
 from rainbowdp.errors import InvalidGuarantee, MissingExtra, RainbowError, UnknownDataset
-from rainbowdp.studio import asking, story
-from rainbowdp.studio.answers import (
-    answer,
-    best_cost,
-    costs,
-    inspect,
-    make,
-    match,
-    mechanism_file,
-    prove,
-    worst_pair,
+from rainbowdp.studio.answers import answer, costs, make, worst_pair
+from rainbowdp.studio.computing import (
+    APART,
+    QUESTIONS,
+    Source,
+    Studio,
+    Superseded,
+    ignore_interrupts,
 )
 from rainbowdp.studio.examples import EXAMPLES, example
 from rainbowdp.studio.guard import Guard
-from rainbowdp.studio.loading import MOST_BYTES, read_world
-from rainbowdp.studio.offers import BEST, offered
-from rainbowdp.studio.settings import Settings, Wrong, read_settings
+from rainbowdp.studio.loading import MOST_BYTES
+from rainbowdp.studio.looking import inspect
+from rainbowdp.studio.offers import BEST
+from rainbowdp.studio.settings import Settings, Wrong
 from rainbowdp.studio.worlds import World
 
 if TYPE_CHECKING:
@@ -76,150 +62,7 @@ if TYPE_CHECKING:
 PORT = 8765
 STATIC = Path(__file__).parent / "static"
 PAGES = ("story", "question", "designer")
-_KEPT = 16  # loaded worlds that stay in memory
 _LONGEST_NAME = 200
-
-
-class Source(NamedTuple):
-    """How to make a world again, elsewhere: an example's name, or a file's name and content."""
-
-    name: str
-    content: bytes | None = None
-
-
-@lru_cache(maxsize=_KEPT)
-def world_from(source: Source) -> World:
-    """The world of ``source``."""
-    if source.content is None:
-        return example(source.name)
-    return read_world(source.content, source.name)
-
-
-class Superseded(RainbowError):
-    """A request that waited too long for its turn."""
-
-
-class Studio:
-    """The loaded worlds, and the one place where numbers are computed."""
-
-    def __init__(self, opened: Source | None = None) -> None:
-        self._loaded: OrderedDict[str, Source] = OrderedDict()
-        self._turn = threading.Lock()
-        self._worker: ProcessPoolExecutor | None = None
-        self._searcher: ProcessPoolExecutor | None = None
-        self._waiting: dict[str, Future[Any]] = {}
-        self.opened = self.keep(opened) if opened is not None else None
-
-    def keep(self, source: Source) -> str:
-        """Remember a loaded file by a name of its own; the oldest is forgotten."""
-        with self._turn:
-            world_from(source)
-            name = f"loaded-{secrets.token_hex(8)}"
-            self._loaded[name] = source
-            while len(self._loaded) > _KEPT:
-                self._loaded.popitem(last=False)
-        return name
-
-    def source(self, name: Any) -> Source:
-        """Where the world called ``name`` comes from."""
-        if isinstance(name, str) and name in EXAMPLES:
-            return Source(name)
-        if isinstance(name, str) and name in self._loaded:
-            return self._loaded[name]
-        raise UnknownDataset("there is no such example or loaded file; load the file again")
-
-    def compute(self, function: Callable[..., Any], source: Source, content: Any) -> Any:
-        """A function of a world and settings, when its turn comes."""
-        with self._turn:
-            world = world_from(source)
-            return function(world, read_settings(world, content))
-
-    def describe(self, name: str) -> dict[str, Any]:
-        """The world called ``name`` for the page."""
-        source = self.source(name)
-        with self._turn:
-            world = world_from(source)
-            listed = [offer.as_dict() for offer in offered(world).values()]
-            return world.as_dict() | {"name": name, "mechanisms": listed}
-
-    def tell(self) -> dict[str, Any]:
-        """The numbers of the story."""
-        with self._turn:
-            return story.numbers()
-
-    async def compute_apart(self, task: str, source: Source, content: Any) -> Any:
-        """The same in the process for proofs."""
-        return await self._apart(task, _apart, task, source, content)
-
-    async def ask(self, task: str, content: Any) -> Any:
-        """What the page of questions wants, in the process for proofs."""
-        return await self._apart(task, _asked, task, content)
-
-    async def _apart(self, task: str, function: Callable[..., Any], *given: Any) -> Any:
-        waiting = self._waiting.pop(task, None)
-        if waiting is not None:
-            waiting.cancel()  # has no effect once it runs
-        try:
-            pool = self.worker if task in _PROOFS else self.searcher
-            self._waiting[task] = future = pool.submit(function, *given)
-            return await asyncio.wrap_future(future)
-        except BrokenProcessPool:
-            self._worker = self._searcher = None  # the next request starts another
-            raise RainbowError("the process for proofs ended; ask again") from None
-        except asyncio.CancelledError:
-            if not future.cancelled():
-                raise
-            raise Superseded("a newer request took this one's place") from None
-
-    @property
-    def worker(self) -> ProcessPoolExecutor:
-        """The process for proofs, started on first use."""
-        if self._worker is None:
-            self._worker = ProcessPoolExecutor(1, get_context("spawn"), _ignore_interrupts)
-        return self._worker
-
-    @property
-    def searcher(self) -> ProcessPoolExecutor:
-        """The process for what is searched for, the best or a plan: a proof never waits for it."""
-        if self._searcher is None:
-            self._searcher = ProcessPoolExecutor(1, get_context("spawn"), _ignore_interrupts)
-        return self._searcher
-
-    def close(self) -> None:
-        """End both processes."""
-        for pool in (self._worker, self._searcher):
-            if pool is not None:
-                pool.shutdown(cancel_futures=True)
-        self._worker = self._searcher = None
-
-
-def _apart(task: str, source: Source, content: Mapping[str, Any]) -> Any:
-    world = world_from(source)
-    return _APART[task](world, read_settings(world, content))
-
-
-def _asked(task: str, content: Mapping[str, Any]) -> Any:
-    return _QUESTIONS[task](content)
-
-
-_PROOFS = ("proof", "file")
-_QUESTIONS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
-    "question": asking.answer,
-    "draw": asking.draw,
-    "plan": asking.divide,
-    "question-file": asking.mechanism_file,
-}
-_APART: Mapping[str, Callable[[World, Settings], Any]] = {
-    "proof": prove,
-    "file": mechanism_file,
-    "match": match,
-    "best-answer": answer,
-    "best-cost": lambda world, settings: _of_best(world, settings),
-}
-
-
-def _ignore_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
 
 
 def application(opened: Source | None = None) -> Starlette:
@@ -258,6 +101,15 @@ def application(opened: Source | None = None) -> Starlette:
         called = request.query_params.get("name", "file")[-_LONGEST_NAME:]
         source = Source(called, await request.body())
         name = await run_in_threadpool(studio.keep, source)
+        studio.forget(request.query_params.get("instead"))
+        return JSONResponse(await run_in_threadpool(studio.describe, name))
+
+    async def edit(request: Request) -> Response:
+        content = await _content(request)
+        called = str(content.get("called", "edited.txt"))[-_LONGEST_NAME:]
+        given = content.get("world"), content.get("edit"), called
+        name = await run_in_threadpool(studio.edit, *given)
+        studio.forget(content.get("instead"))
         return JSONResponse(await run_in_threadpool(studio.describe, name))
 
     def computed(function: Callable[[World, Settings], Any]) -> Callable[[Request], Any]:
@@ -302,7 +154,7 @@ def application(opened: Source | None = None) -> Starlette:
     @asynccontextmanager
     async def running(app: Starlette) -> AsyncIterator[None]:
         pools = (studio.worker, studio.searcher)
-        warm = [pool.submit(_ignore_interrupts) for pool in pools]  # importing takes longest
+        warm = [pool.submit(ignore_interrupts) for pool in pools]  # importing takes longest
         yield
         for each in warm:
             each.cancel()
@@ -317,11 +169,12 @@ def application(opened: Source | None = None) -> Starlette:
             Route("/api/examples", examples),
             Route("/api/world/{name}", world),
             Route("/api/load", load, methods=["POST"]),
+            Route("/api/edit", edit, methods=["POST"]),
             Route("/api/answer", computed(answer), methods=["POST"]),
             Route("/api/inspect", computed(_inspected), methods=["POST"]),
             Route("/api/costs", computed(_costs), methods=["POST"]),
-            *(Route(f"/api/{task}", computed_apart(task), methods=["POST"]) for task in _APART),
-            *(Route(f"/api/{task}", question(task), methods=["POST"]) for task in _QUESTIONS),
+            *(Route(f"/api/{task}", computed_apart(task), methods=["POST"]) for task in APART),
+            *(Route(f"/api/{task}", question(task), methods=["POST"]) for task in QUESTIONS),
             Mount("/static", StaticFiles(directory=STATIC)),
             Mount("/shared", StaticFiles(directory=SHARED)),
         ],
@@ -388,11 +241,6 @@ def _inspected(world: World, settings: Settings) -> Any:
 def _costs(world: World, settings: Settings) -> dict[str, Any]:
     own = None if settings.mechanism == BEST else worst_pair(world, settings)
     return {"costs": costs(world, settings), "worst": own}
-
-
-def _of_best(world: World, settings: Settings) -> dict[str, Any]:
-    own = worst_pair(world, settings) if settings.mechanism == BEST else None
-    return {"cost": best_cost(world, settings), "worst": own}
 
 
 async def _content(request: Request) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions import Question, with_margins
 from rainbowdp.questions.groups import Between
 from rainbowdp.questions.histograms import histograms, up_to
+from rainbowdp.studio.drawing import Drawing, drawn
 
 DEEPEST_SHOWN = 24  # depths of a region, or records of a table, that are drawn of a mechanism file
 _HISTOGRAMS = 130  # that are drawn of a mechanism file
@@ -33,6 +34,7 @@ class World:
     question has ``counts``, the histogram behind each dataset; a mechanism file is ``file``, from
     the file called ``source``. ``mechanisms`` names those worth showing, if not all are;
     ``noun`` is what a dataset is called, and ``signs`` are words to write beside datasets.
+    ``weights`` say how much each dataset counts in a mean; without them all count alike.
     """
 
     name: str
@@ -49,6 +51,7 @@ class World:
     noun: str = ""
     signs: Mapping[int, str] = field(default_factory=dict)
     start: Mapping[str, Any] = field(default_factory=dict)
+    weights: Floats | None = None
 
     def show(self, position: int) -> str:
         """The name of the dataset at ``position`` for people."""
@@ -80,10 +83,22 @@ class World:
         label, depth = self.graph.datasets[position]
         return self.file.rule.key_at_depth(label, depth, self.file.answers)
 
+    @property
+    def weighted(self) -> tuple[RainbowGraph, Floats | None]:
+        """The graph, and what each dataset counts."""
+        return self.graph, self.weights
+
     @cached_property
     def region_names(self) -> dict[Any, str]:
         """What the page calls each region."""
         return {label: region.name for label, region in self.graph.regions.items()}
+
+    @cached_property
+    def drawing(self) -> Drawing | None:
+        """The graph as people edit it; none of a question, a file, or what text cannot tell."""
+        if self.question is not None or self.file is not None:
+            return None
+        return drawn(self.graph, self.places, self.weights)
 
     def as_dict(self) -> dict[str, Any]:
         """All that does not change when a control is moved."""
@@ -112,6 +127,7 @@ class World:
                     "depth": None if math.isinf(depth) else int(depth),
                     "x": round(float(x), 4),
                     "y": round(float(y), 4),
+                    "weight": None if self.weights is None else float(self.weights[position]),
                 }
                 for position, (depth, (x, y)) in enumerate(
                     zip(graph.depths, self.places, strict=True)
@@ -120,6 +136,7 @@ class World:
             "edges": graph.edge_positions().tolist(),
             "kind": "file" if self.file else "question" if self.question else "graph",
             "start": dict(self.start),
+            "text": None if self.drawing is None else self.drawing.text(),
         }
 
 
@@ -202,10 +219,10 @@ def _boundary_graph(outline: Outline, answers: tuple[Answer, ...]) -> tuple[Rain
 
 def opened(source: str, part: str = "graph") -> tuple[str, ...]:
     """The lines of Python that open the file called ``source``, for its graph or question."""
-    return (
-        "from rainbowdp.studio.loading import open_world",
-        f"world = open_world({source!r}).{part}",
-    )
+    line = f"world = open_world({source!r}).{part}"
+    if part == "weighted":
+        line = f"world, weights = open_world({source!r}).weighted"
+    return ("from rainbowdp.studio.loading import open_world", line)
 
 
 def first_of(answer: Answer, answers: Sequence[Answer]) -> Rainbow:

@@ -32,11 +32,12 @@ export async function postForText(path, content) {
   return (await fetched(path, { method: "POST", headers, body })).text();
 }
 
-export async function upload(file, most) {
+/** A file in, its world out; `instead` is a loaded world that it takes the place of. */
+export async function upload(file, most, instead = null) {
   if (file.size > most) {
     throw new Refused(`The studio opens files of up to ${most.toLocaleString("en")} bytes, got ${file.name} with ${file.size.toLocaleString("en")}.`);
   }
-  const path = `/api/load?name=${encodeURIComponent(file.name)}`;
+  const path = `/api/load?name=${encodeURIComponent(file.name)}${instead ? `&instead=${instead}` : ""}`;
   const headers = { "Content-Type": "application/octet-stream" };
   return (await fetched(path, { method: "POST", headers, body: file })).json();
 }

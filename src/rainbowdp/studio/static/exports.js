@@ -18,11 +18,13 @@ export function startExports(current, trouble) {
   find("save-svg").addEventListener("click", guarded(saveSvg));
   find("save-png").addEventListener("click", guarded(savePng));
   find("save-file").addEventListener("click", guarded(saveFile));
+  find("save-graph").addEventListener("click", guarded(saveGraph));
   find("copy").addEventListener("click", guarded(copy));
 }
 
-export function showRecipe(answer, writable) {
+export function showRecipe(answer, writable, text) {
   find("recipe").textContent = answer.recipe;
+  find("save-graph").hidden = !text;
   const drawn = Boolean(answer.rows);
   find("save-svg").disabled = find("save-png").disabled = !drawn;
   find("save-file").disabled = !drawn || !writable;
@@ -59,6 +61,13 @@ async function savePng(state) {
 async function saveFile(state) {
   const text = await postForText("/api/file", { world: state.world.name, ...state.settings });
   return save(named(state, "json"), new Blob([text], { type: "application/json" }));
+}
+
+/** The lines of text that the studio and `open_world` open. */
+async function saveGraph(state) {
+  const { title, text } = state.world;
+  const name = /\.txt$/i.test(title) ? title : named(state, "txt").replace(`-${state.settings.mechanism.replaceAll(" ", "-")}`, "");
+  return save(name, new Blob([text], { type: "text/plain" }));
 }
 
 async function copy(state) {

@@ -2,7 +2,7 @@
 
 import { makeSvg } from "/shared/dom.js";
 import { disc } from "./discs.js";
-import { labeled, scaled } from "./graph.js";
+import { labeled, scaled, weighted } from "./graph.js";
 import { color } from "./palette.js";
 
 const INK = "#1d2230";
@@ -34,7 +34,8 @@ export function figure(state) {
       stroke: crosses ? "#5b6375" : "#cfd3dc", "stroke-dasharray": crosses ? "6 4" : null,
     }));
   }
-  places.forEach(([x, y], number) => picture.append(drawn(world, answer.rows, number, x, y)));
+  const sizes = weighted(world);
+  places.forEach(([x, y], number) => picture.append(drawn(world, answer.rows, number, x, y, sizes[number])));
   labeled(world).forEach((label, number) => {
     if (label) picture.append(words(label, 14 / scale, ...places[number]));
   });
@@ -44,10 +45,10 @@ export function figure(state) {
   return svg;
 }
 
-function drawn(world, rows, number, x, y) {
+function drawn(world, rows, number, x, y, size) {
   const { rainbow } = world.regions[world.datasets[number].region];
   const row = rows ? rows[number] : rainbow.map(() => 1 / rainbow.length);
-  const named = disc(x, y, RADIUS, row, rainbow.map(color), makeSvg("title", {}, world.datasets[number].name));
+  const named = disc(x, y, size * RADIUS, row, rainbow.map(color), makeSvg("title", {}, world.datasets[number].name));
   const rim = named.querySelector(".rim");
   rim.setAttribute("stroke", INK);
   rim.setAttribute("stroke-width", 0.8);

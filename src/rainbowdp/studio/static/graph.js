@@ -6,6 +6,8 @@ import { bandEnds } from "./discs.js";
 import { color, themed } from "./palette.js";
 
 const SPACING = 60; // between the nearest datasets, in the picture's own units
+const [PADDING, ROOM] = [22, 70]; // around it, in pixels; more where datasets are added
+const FEW = 12; // datasets, whose names may be longer
 const LABELLED = 40; // datasets; beyond it names would cover the picture
 
 export function startGraph(choose, id = "graph") {
@@ -23,9 +25,12 @@ export function startGraph(choose, id = "graph") {
   let fitted = 1; // the zoom at which all is shown
   let world = null;
   let rows = null;
+  let tapped = () => false; // whoever edits the graph hears of a tap first
+  let padding = PADDING;
 
   cy.on("tap", (event) => {
     if (!world) return;
+    if (tapped(touched(event))) return;
     const found = closest(scaled(world), event.position); // a finger is wider than a disc on a phone
     if (found !== null) choose(found);
   });
@@ -39,6 +44,16 @@ export function startGraph(choose, id = "graph") {
     const next = nearest(world, scaled(world), chosen() ?? 0, way);
     if (next !== null) choose(next);
   });
+  /** Where a tap was, in the world's own units, and what is there. */
+  function touched({ position: { x, y }, target }) {
+    const scale = scaleOf(world);
+    const place = [x / scale, y / scale].map((value) => Number(value.toFixed(4)));
+    const near = closest(scaled(world), { x, y }, SPACING / 2);
+    if (target === cy) return { place, dataset: near, edge: null };
+    if (target.isNode()) return { place, dataset: Number(target.id()), edge: null };
+    return { place, dataset: near, edge: [Number(target.data("source")), Number(target.data("target"))] };
+  }
+
   box.addEventListener("wheel", (event) => {
     if (!event.ctrlKey) return;
     event.preventDefault();
@@ -55,7 +70,7 @@ export function startGraph(choose, id = "graph") {
     cy.zoom({ level, renderedPosition: at });
     cy.userPanningEnabled(true);
     box.classList.add("near");
-    cy.style(sheet(world.datasets.length <= LABELLED ? 38 : 31, 1 / cy.zoom()));
+    cy.style(sheet(1 / cy.zoom()));
   }
 
   const chosen = () => (cy.$("node.chosen").nonempty() ? Number(cy.$("node.chosen").id()) : null);
@@ -65,10 +80,11 @@ export function startGraph(choose, id = "graph") {
     rows = null;
     const places = scaled(world);
     const labels = labeled(world);
+    const sizes = weighted(world);
     cy.batch(() => {
       cy.elements().remove();
       cy.add(world.datasets.map((dataset, number) => ({
-        data: { id: String(number), label: labels[number] },
+        data: { id: String(number), label: labels[number], size: sizes[number] * size(world) },
         position: { x: places[number][0], y: places[number][1] },
         classes: dataset.sign ? "sign" : "",
       })));
@@ -132,39 +148,62 @@ export function startGraph(choose, id = "graph") {
     if (!cy.nodes().first().data("stops")) for (const node of cy.nodes()) node.data(bands(Number(node.id())));
     cy.resize();
     cy.maxZoom(1.5);
-    cy.fit(undefined, 22);
+    cy.fit(undefined, padding);
     cy.maxZoom(6);
     fitted = cy.zoom();
     cy.userPanningEnabled(false);
     box.classList.remove("near");
-    cy.style(sheet(world.datasets.length <= LABELLED ? 38 : 31, 1 / cy.zoom()));
+    cy.style(sheet(1 / cy.zoom()));
   }
 
-  return { show, paint, mark, restyle, zoom, cy };
+  const whenTapped = (hear) => { tapped = hear; };
+
+  /** Room around the picture for what is to be added. */
+  function makeRoom(wanted) {
+    padding = wanted ? ROOM : PADDING;
+    restyle();
+  }
+
+  return { show, paint, mark, restyle, zoom, whenTapped, makeRoom, cy };
 }
 
-/** Places in the picture's own units: nearest neighbors about SPACING apart. */
-export function scaled(world) {
+/** How many of the picture's own units one of the world's is: nearest neighbors are about SPACING apart. */
+function scaleOf(world) {
   const lengths = world.edges.map(([a, b]) => {
     const [one, two] = [world.datasets[a], world.datasets[b]];
     return Math.hypot(one.x - two.x, one.y - two.y);
   }).sort((x, y) => x - y);
   const typical = lengths.length ? lengths[Math.floor(lengths.length * 0.2)] : 0.5;
-  const scale = SPACING / Math.max(typical, 0.01);
+  return SPACING / Math.max(typical, 0.01);
+}
+
+/** Places in the picture's own units. */
+export function scaled(world) {
+  const scale = scaleOf(world);
   return world.datasets.map(({ x, y }) => [x * scale, y * scale]);
+}
+
+const size = (world) => (world.datasets.length <= LABELLED ? 38 : 31);
+
+/** How wide each disc is, as a multiple of the usual: its area is its weight, within what can be seen. */
+export function weighted(world) {
+  const total = world.datasets.reduce((sum, { weight }) => sum + (weight ?? 1), 0);
+  const usual = total / world.datasets.length || 1;
+  return world.datasets.map(({ weight }) => (weight === null ? 1 : Math.min(1.4, Math.max(0.55, Math.sqrt(weight / usual)))));
 }
 
 /** What is written beside each dataset: its sign, or in a small world its name. */
 export function labeled(world) {
-  const named = world.datasets.length <= LABELLED && world.datasets.every(({ name }) => name.length <= 4);
+  const few = world.datasets.length <= FEW;
+  const named = world.datasets.length <= LABELLED && world.datasets.every(({ name }) => name.length <= (few ? 14 : 4));
   return world.datasets.map(({ name, sign }) => sign ?? (named ? name : ""));
 }
 
 /** The dataset at a point or nearly so, or null. */
-function closest(places, { x, y }) {
+function closest(places, { x, y }, within = SPACING) {
   const away = places.map(([left, top]) => Math.hypot(left - x, top - y));
   const least = Math.min(...away);
-  return least < SPACING ? away.indexOf(least) : null;
+  return least < within ? away.indexOf(least) : null;
 }
 
 /** The dataset that lies best in the direction `way`, or null. */
@@ -182,13 +221,13 @@ export function nearest(world, places, from, [dx, dy]) {
 }
 
 /** How all looks; `pixel` is how much of the picture a pixel shows, so that a map keeps its roads and signs. */
-function sheet(size, pixel) {
+function sheet(pixel) {
   const [road, sign] = [Math.max(2, 1.2 * pixel), Math.max(22, 15 * pixel)];
   const [ink, soft, edge, card] = ["--ink", "--soft", "--edge", "--card"].map(themed);
   const [accent, bad] = ["--accent", "--bad"].map(themed);
   return [
     { selector: "node", style: {
-      width: size, height: size, "border-width": 0,
+      width: "data(size)", height: "data(size)", "border-width": 0,
       "background-fill": "linear-gradient",
       "background-gradient-direction": "to-bottom",
       "background-gradient-stop-colors": "data(colors)",
@@ -206,7 +245,7 @@ function sheet(size, pixel) {
     { selector: "edge.looked", style: { "line-color": accent, "line-style": "solid", width: 5 } },
     { selector: "node.beside", style: { "outline-color": accent, "outline-width": 3, "outline-offset": 2, "text-margin-y": 8 } },
     { selector: "node.chosen", style: {
-      "outline-color": ink, "outline-width": Math.max(4, 2 * pixel), "outline-offset": 3, width: size + 8, height: size + 8, "z-index": 2,
+      "outline-color": ink, "outline-width": Math.max(4, 2 * pixel), "outline-offset": 3, "z-index": 2,
       "text-margin-y": 11,
     } },
     { selector: "node.blamed", style: { "outline-color": bad, "outline-width": 4, "outline-offset": 2, opacity: 1, "text-margin-y": 9 } },

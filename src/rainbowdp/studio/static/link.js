@@ -1,6 +1,6 @@
 // A page's state in its address, so that a link restores it.
 
-export const packed = (value) => btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(value))))
+export const packed = (value) => btoa(Array.from(new TextEncoder().encode(JSON.stringify(value)), (byte) => String.fromCharCode(byte)).join(""))
   .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 
 /** What an address holds; nothing if it was not made by us. */

@@ -3,10 +3,12 @@
 import { get, post, upload } from "./api.js";
 import { latestOnly } from "/shared/latest.js";
 import { showBadge } from "./badge.js";
+import { startBeside } from "./beside.js";
 import { refusePromise, setBoundary, setPromise, startControls } from "./controls.js";
 import { startCurves } from "./curves.js";
 import { listDatasets, showDataset, startDataset } from "./dataset.js";
 import { find, make, makeSvg } from "/shared/dom.js";
+import { startEditing } from "./editing.js";
 import { showRecipe, startExports } from "./exports.js";
 import { startGraph } from "./graph.js";
 import { chooseMechanism, showMechanisms, startMechanisms } from "./mechanisms.js";
@@ -16,11 +18,14 @@ import { color, paintWith } from "./palette.js";
 import { startTheme } from "/shared/theme.js";
 
 const PAUSE = 120; // milliseconds of rest before costs and proof are asked for
+const LONGEST_LINK = 60_000; // characters of a graph that fit into an address
 const REST = 700; // and before what takes longest, so that it is never in the way of a moving slider
 
-const state = { world: null, settings: null, answer: null, costs: [], best: null, matches: null, kept: null };
+const state = { world: null, settings: null, answer: null, costs: [], best: null, matches: null };
 const graph = startGraph((dataset) => change({ dataset }));
-const beside = startGraph((dataset) => change({ dataset }), "graph-b");
+const second = startGraph((dataset) => change({ dataset }), "graph-b");
+const beside = startBeside(second, { state, offer, listed }, () => graph.restyle());
+const editing = startEditing(graph, { current: () => state, redraw, choose: (dataset) => change({ dataset }) });
 window.studioGraph = graph.cy; // for the console, and for tests that click a disc
 const curves = startCurves();
 
@@ -34,12 +39,16 @@ function change(patch) {
   state.settings = { ...state.settings, ...patch };
   if ("mechanism" in patch) chooseMechanism(patch.mechanism);
   if ("boundary" in patch || "mechanism" in patch) setBoundary(state.settings.boundary, offer().boundary);
+  if ("dataset" in patch) editing.turned();
   remember();
   ask({ world: state.world, settings: state.settings });
 }
 
+/** The address restores the page: an example by its name, and a graph of one's own by its text. */
 function remember() {
-  history.replaceState(null, "", `#${packed({ world: state.world.name, ...state.settings })}`);
+  const { name, title, text } = state.world;
+  const own = name.startsWith("loaded-") && text && text.length <= LONGEST_LINK ? { title, text } : { world: name };
+  history.replaceState(null, "", `#${packed({ ...own, ...state.settings })}`);
 }
 
 const ask = latestOnly(async ({ world, settings }) => {
@@ -68,10 +77,10 @@ function showAnswer(settings) {
   graph.mark(settings.dataset ?? null, found?.worst?.neighbor);
   showDataset(world, settings.dataset ?? null, rows?.[settings.dataset], found);
   curves.growth(world, answer.curves, world.datasets[settings.dataset]?.depth);
-  showRecipe(answer, offer(settings.mechanism).releasable);
+  showRecipe(answer, offer(settings.mechanism).releasable, world.text);
   const proving = verdict.state === "checked" && offer(settings.mechanism).releasable;
   showBadge(proving ? "proving" : verdict.state, verdict.text);
-  showBeside();
+  beside.show();
   document.documentElement.dataset.answered = JSON.stringify({ world: world.title, ...settings });
 }
 
@@ -122,10 +131,7 @@ function listed() {
 }
 
 function showCosts() {
-  const { kept, settings } = state;
-  const same = kept && JSON.stringify({ ...kept.settings, dataset: 0 }) === JSON.stringify({ ...settings, dataset: 0 });
-  if (same) kept.cost = listed().find(({ name }) => name === settings.mechanism); // it may not have been known yet
-  if (state.answer) showBeside();
+  beside.learn();
   showMechanisms(listed(), state.settings.mechanism, state.matches);
   curves.against(listed(), state.settings.mechanism);
 }
@@ -143,73 +149,6 @@ function showWorst(found) {
   box.append(make("b", {}, "Worst pair: "), `${datasets[found.more].name} beside ${datasets[found.less].name}, by {${found.answers.join(", ")}}: ${used}. `, button);
 }
 
-// Two settings side by side.
-
-const named = (settings, answer) => `${offer(settings.mechanism).title ?? settings.mechanism}, ${answer.guarantee.text}${settings.boundary ? ", boundary by hand" : ""}`;
-
-function keep() {
-  if (!state.answer?.rows) return;
-  const cost = listed().find(({ name }) => name === state.settings.mechanism);
-  state.kept = { settings: { ...state.settings }, answer: state.answer, cost };
-  find("pair").hidden = false;
-  document.documentElement.dataset.pair = "true";
-  beside.show(state.world);
-  graph.restyle();
-  showBeside();
-}
-
-function letGo() {
-  state.kept = null;
-  find("pair").hidden = true;
-  delete document.documentElement.dataset.pair;
-  graph.restyle();
-}
-
-function showBeside() {
-  const { kept, world, answer, settings } = state;
-  if (!kept) return;
-  beside.paint(kept.answer.rows, kept.answer.verdict);
-  beside.mark(settings.dataset ?? null, null);
-  const at = settings.dataset ?? 0;
-  const line = (head, a, b) => make("tr", {}, make("th", { scope: "row" }, head), make("td", {}, a), make("td", {}, b));
-  const first = (rows) => (rows ? percent(rows[at][0]) : "–");
-  const cost = listed().find(({ name }) => name === settings.mechanism);
-  const error = (found, name) => (found && name in found ? percent(found[name]) : "–");
-  find("pair-table").replaceChildren(
-    make("thead", {}, make("tr", {}, make("td"), make("th", { scope: "col" }, named(kept.settings, kept.answer)), make("th", { scope: "col" }, named(settings, answer)))),
-    make("tbody", {},
-      line(`${world.datasets[at].name} says its first choice`, first(kept.answer.rows), first(answer.rows)),
-      line("missed on average", error(kept.cost, "mean_error"), error(cost, "mean_error")),
-      line("missed at worst", error(kept.cost, "worst"), error(cost, "worst"))));
-  find("pair-label").textContent = `Kept: ${named(kept.settings, kept.answer)}`;
-}
-
-// Editing: the graph as lines of text, as a file would have it.
-
-function startEditing() {
-  const text = find("edit-text");
-  find("edit").addEventListener("toggle", () => {
-    if (!find("edit").open || !state.world) return;
-    const word = (name) => name.replace(/[\s:>,#]+/g, "_");
-    const { datasets, regions, answers, edges } = state.world;
-    text.value = [...datasets.map(({ name, region }) => `${word(name)}: ${regions[region].rainbow.map((answer) => word(answers[answer])).join(" > ")}`),
-      ...edges.map(([a, b]) => `${word(datasets[a].name)} ${word(datasets[b].name)}`), ""].join("\n");
-    find("edit-message").textContent = "";
-  });
-  find("apply").addEventListener("click", async () => {
-    try {
-      const { guarantee, mechanism } = state.settings;
-      const world = await upload(new File([text.value], "edited.txt"), state.mostBytes);
-      world.start = { ...world.start, guarantee, mechanism: (world.mechanisms.find(({ name }) => name === mechanism) ?? world.mechanisms.find(({ name }) => name !== "best")).name };
-      addWorld(world.name, world.title);
-      find("edit-message").textContent = "";
-      await open(async () => world);
-    } catch (error) {
-      find("edit-message").textContent = error.message;
-    }
-  });
-}
-
 let opening = 0; // the world that was asked for last, whichever comes last
 
 async function open(fetchWorld, asked = {}) {
@@ -220,23 +159,16 @@ async function open(fetchWorld, asked = {}) {
   try {
     const world = await fetchWorld();
     if (own !== opening) return;
-    letGo();
+    beside.letGo();
     Object.assign(state, { world, answer: null, costs: [], best: null, matches: null });
     showMechanisms([], null, null); // those of another world are no choice here
     // What rb.best takes needs seconds on a graph: there it is first in the list, and chosen by hand.
     const first = world.mechanisms.find(({ name }) => name !== "best" || world.kind === "question");
     state.settings = { mechanism: first.name, boundary: null, dataset: null, ...world.start, ...asked };
     trouble("");
-    showWorst(null);
-    find("edit").hidden = world.kind !== "graph";
-    remember();
-    paintWith(world.colors);
-    graph.show(world);
-    listDatasets(world);
-    showLegend(world);
     setPromise(state.settings.guarantee);
-    setBoundary(state.settings.boundary, offer().boundary);
-    find("graph-note").textContent = world.note;
+    showWorld();
+    editing.begin();
     await ask({ world, settings: state.settings });
   } catch (error) {
     if (own === opening) trouble(error.message);
@@ -246,6 +178,35 @@ async function open(fetchWorld, asked = {}) {
       if (state.world) find("world").value = state.world.name;
     }
   }
+}
+
+/** The same page for a changed graph: all settings stay, and numbers stay until the new ones are here. */
+async function redraw(world, patch) {
+  opening += 1;
+  stopSlow();
+  beside.letGo();
+  const { name: mechanism } = world.mechanisms.find(({ name }) => name === state.settings.mechanism) ?? world.mechanisms.find(({ name }) => name !== "best");
+  Object.assign(state, { world, answer: null, settings: { ...state.settings, ...patch, mechanism } });
+  find("world").querySelector("[data-edited]")?.remove();
+  addWorld(world.name, world.title);
+  find("world").lastElementChild.dataset.edited = "true";
+  find("world").value = world.name;
+  trouble("");
+  showWorld();
+  editing.turned();
+  await ask({ world, settings: state.settings });
+}
+
+function showWorld() {
+  const { world, settings } = state;
+  showWorst(null);
+  remember();
+  paintWith(world.colors);
+  graph.show(world);
+  listDatasets(world);
+  showLegend(world);
+  setBoundary(settings.boundary, offer().boundary);
+  find("graph-note").textContent = world.note;
 }
 
 function showLegend({ answers }) {
@@ -273,7 +234,7 @@ function addWorld(name, title) {
 }
 
 async function start() {
-  startTheme(() => { graph.restyle(); beside.restyle(); if (state.answer) { showAnswer(state.settings); showCosts(); } });
+  startTheme(() => { graph.restyle(); second.restyle(); if (state.answer) { showAnswer(state.settings); showCosts(); } });
   startControls((guarantee) => change({ guarantee }), (row) => {
     if (row === "hand" && !state.answer) setBoundary(null, true); // nothing to start from yet
     else change({ boundary: row === "hand" ? state.answer.equal_shares : row });
@@ -283,28 +244,33 @@ async function start() {
   startExports(() => state, trouble);
   find("trouble").querySelector("button").addEventListener("click", () => trouble(""));
   find("world").addEventListener("change", (event) => open(() => get(`/api/world/${event.target.value}`)));
-  find("keep").addEventListener("click", keep);
-  find("let-go").addEventListener("click", letGo);
   for (const [id, factor] of [["nearer", 1.4], ["farther", 1 / 1.4], ["whole", 0]]) {
-    find(id).addEventListener("click", () => { graph.zoom(factor); beside.zoom(factor); });
+    find(id).addEventListener("click", () => { graph.zoom(factor); second.zoom(factor); });
   }
-  startEditing();
   find("open").addEventListener("click", () => find("file").click());
   find("file").addEventListener("change", async (event) => {
     if (event.target.files.length) await openFile(event.target.files[0]);
     event.target.value = "";
   });
-  const { world: wanted, ...asked } = unpacked(location.hash.slice(1));
+  const { world: wanted, text, title, ...asked } = unpacked(location.hash.slice(1));
+  let lost = "";
   await open(async () => {
     const { examples, opened, most_bytes: mostBytes } = await get("/api/examples");
     state.mostBytes = mostBytes;
-    for (const { name, title } of examples) addWorld(name, title);
+    for (const { name, title: called } of examples) addWorld(name, called);
+    if (typeof text === "string") {
+      const world = await upload(new File([text], String(title ?? "graph.txt")), mostBytes).catch((error) => { lost = error.message; });
+      if (world) addWorld(world.name, world.title);
+      if (world) return world;
+    }
     const linked = examples.some(({ name }) => name === wanted) ? wanted : null;
     if (!linked) for (const name of Object.keys(asked)) delete asked[name];
+    if (wanted && !linked && !opened) lost = "The file of this link is no longer open in the studio; open it again.";
     const world = await get(`/api/world/${linked ?? opened ?? examples[0].name}`);
     if (opened && !linked) addWorld(opened, world.title);
     return world;
   }, asked);
+  if (lost) trouble(lost);
 }
 
 start();
