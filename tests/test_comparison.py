@@ -124,7 +124,7 @@ def test_the_epsilon_to_match_is_the_least_that_does() -> None:
 def test_the_epsilon_to_match_weighs_datasets_as_the_mean_error_does() -> None:
     graph = paper.figure_one()
     people = {dataset: 1 + 40 * (place % 5 == 0) for place, dataset in enumerate(graph.datasets)}
-    makers = {"homogeneous": homogeneous, "exponential": exponential}
+    makers: dict[str, Any] = {"homogeneous": homogeneous, "exponential": exponential}
     found = compare(graph, rb.DP(1), makers, weights=people)
     needed, target = found["exponential"].epsilon_to_match, found["homogeneous"].mean_error
     assert needed is not None

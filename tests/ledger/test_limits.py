@@ -222,9 +222,9 @@ def test_no_window_ever_pays_more_than_its_limit(
         latest = clock.now
         for who, source, cost, hours in steps:
             clock.now += timedelta(hours=hours)
-            latest = max(latest, clock.now)
+            now = max(latest, clock.now)  # what was refused left no record of its time
             mine = [
-                ((*key, calendar(key[2], latest)), most)
+                ((*key, calendar(key[2], now)), most)
                 for key, most in held.items()
                 if key[0] in (None, who) and key[1] in (None, source)
             ]
@@ -235,6 +235,7 @@ def test_no_window_ever_pays_more_than_its_limit(
                 assert not fits
             else:
                 assert fits
+                latest = now
                 for window, _ in mine:
                     spent[window] += cost
         handles["ann"].verify()

@@ -194,7 +194,7 @@ def test_keys_groups_and_conditions(page: Page, ledger: Ledger) -> None:
     answered(page)
     assert ledger.history(last=1)[0].question["kind"] == "keys"
     page.get_by_label("What do you want to know?").select_option("winner")
-    page.get_by_text("Only some rows, or each group").click()
+    page.get_by_text("Only some rows, weighed rows, or each group").click()
     page.get_by_label("Only rows where").fill("wait >= 10")
     page.get_by_label("In each group of").select_option("district")
     page.get_by_label("fracture").uncheck()
@@ -208,6 +208,62 @@ def test_keys_groups_and_conditions(page: Page, ledger: Ledger) -> None:
     assert entry.question["other"] == "other values"
 
 
+def test_rows_are_weighed_up_to_a_limit(page: Page, ledger: Ledger) -> None:
+    enter(page)
+    page.get_by_text("Only some rows, weighed rows, or each group").click()
+    page.get_by_label("Weigh rows by").select_option("wait")
+    expect(page.get_by_label("Largest weight")).to_have_value("10")
+    page.get_by_label("Largest weight").fill("11")
+    expect(page.locator("#before .refused")).to_contain_text("above 10")
+    page.get_by_label("Largest weight").fill("2.5")
+    priced(page)
+    page.locator("#ask").click()
+    answered(page)
+    weight = ledger.history(last=1)[0].question["weight"]
+    assert (weight["column"], weight["limit"]) == ("wait", "5/2")
+    page.get_by_label("What do you want to know?").select_option("count")
+    expect(page.get_by_label("Weigh rows by")).to_have_count(0)
+
+
+def test_a_plan_is_priced_against_what_is_left_and_paid_at_once(page: Page, ledger: Ledger) -> None:
+    enter(page)
+    priced(page)
+    before = ledger.balance()
+    page.get_by_role("button", name="Add to a plan").click()
+    page.get_by_label("What do you want to know?").select_option("count")
+    page.get_by_label("Rows match where it is").select_option("flu")
+    priced(page)
+    page.get_by_role("button", name="Add to a plan").click()
+    expect(page.locator("#ask-plan")).to_contain_text("Ask all for", timeout=WAIT)  # all of it
+    page.get_by_label("Called").first.fill("mode")
+    page.get_by_label("Importance").first.fill("3")
+    page.get_by_label("All answers together, in ε").fill("200")
+    expect(page.locator("#planned .refused")).to_contain_text("smaller total", timeout=WAIT)
+    expect(page.locator("#ask-plan")).to_be_disabled()
+    page.get_by_label("Called").last.fill("mode")
+    expect(page.locator("#planned")).to_contain_text("Two questions are called mode")
+    page.get_by_label("Called").last.fill("flu")
+    page.get_by_label("All answers together, in ε").fill("0.4")
+    expect(page.locator("#ask-plan")).to_have_text("Ask all for ε 0.4", timeout=WAIT)
+    rows = page.locator("#planned tbody tr")
+    expect(rows.nth(0)).to_contain_text("ε 0.3")
+    expect(rows.nth(1)).to_contain_text("ε 0.1")
+    assert ledger.balance().entries == before.entries
+    fine(page)
+    page.locator("#ask-plan").click()
+    expect(page.locator("#asking-plan")).to_have_text("Answered.", timeout=WAIT)
+    (entry,) = ledger.history(last=1)
+    assert ledger.balance().entries == before.entries + 1
+    assert str(entry.guarantee.epsilon) == "0.4"  # type: ignore[union-attr]
+    told = json.loads(str(entry.answer))
+    expect(page.locator("#answer tbody tr").first).to_contain_text(told["mode"])
+    expect(page.locator("#answer tbody tr").last).to_contain_text(f"{int(told['flu']):,}")
+    page.get_by_role("button", name="Remove question 1 from the plan").click()
+    expect(page.locator("#planned tbody tr")).to_have_count(1, timeout=WAIT)
+    page.get_by_role("button", name="Clear the plan").click()
+    expect(page.locator("#plan")).to_be_hidden()
+
+
 def test_what_is_wrong_is_said_where_it_is_asked(page: Page, ledger: Ledger) -> None:
     enter(page)
     before = ledger.balance().entries
@@ -219,7 +275,7 @@ def test_what_is_wrong_is_said_where_it_is_asked(page: Page, ledger: Ledger) -> 
     expect(page.locator("#ask")).to_be_disabled()
     page.get_by_label("ε", exact=True).fill("5")
     expect(page.locator("#before")).to_contain_text("protects little")
-    page.get_by_text("Only some rows, or each group").click()
+    page.get_by_text("Only some rows, weighed rows, or each group").click()
     page.get_by_label("Only rows where").fill("salary > 3")
     expect(page.locator("#before .refused")).to_contain_text("salary")
     expect(page.locator("#ask")).to_be_disabled()
@@ -336,7 +392,11 @@ def test_it_is_accessible_in_every_look(
             fine(page)
             enter(page)
             priced(page)
-            page.get_by_text("Only some rows, or each group").click()
+            page.get_by_text("Only some rows, weighed rows, or each group").click()
+            page.get_by_label("Weigh rows by").select_option("wait")
+            priced(page)
+            page.get_by_role("button", name="Add to a plan").click()
+            expect(page.locator("#ask-plan")).to_be_enabled(timeout=WAIT)
             fine(page)
             page.locator("#ask").click()
             answered(page)

@@ -16,9 +16,10 @@ import rainbowdp as rb
 from rainbowdp.cli import app
 from rainbowdp.display.pages import HEADERS, SHARED
 from rainbowdp.errors import RainbowError
+from rainbowdp.studio.computing import Source, Studio
 from rainbowdp.studio.examples import EXAMPLES
 from rainbowdp.studio.loading import MOST_BYTES
-from rainbowdp.studio.server import PAGES, STATIC, Source, Studio, _listening
+from rainbowdp.studio.server import PAGES, STATIC, _listening
 from studio_server import get, post, request
 
 ONE = {"kind": "dp", "epsilon": "1", "delta": "0"}

@@ -32,8 +32,9 @@ def studio(
     """
     import webbrowser
 
+    from rainbowdp.studio.computing import Source
     from rainbowdp.studio.loading import open_world
-    from rainbowdp.studio.server import Source, serve
+    from rainbowdp.studio.server import serve
 
     opened = None
     if file is not None:

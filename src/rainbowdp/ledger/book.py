@@ -12,14 +12,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, Integer, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, Integer, insert, select, update
 
 from rainbowdp.ledger.balance import Balance, after
 from rainbowdp.ledger.chain import Draft, Head, Record, sealed
 from rainbowdp.ledger.entry import Entry, entry_of
+from rainbowdp.ledger.messages import sent, with_values
+from rainbowdp.ledger.names import MOST_NAMES, Names
 from rainbowdp.ledger.schema import (
     LEDGER,
     RECORDS,
+    Row,
     balance_row,
     damaged,
     read_balance,
@@ -35,11 +38,20 @@ _TYPES = ", ".join(
     f"{column.name} {'int' if isinstance(column.type, Integer) else 'text'}" for column in RECORDS.c
 )
 _NAMES = ", ".join(column.name for column in RECORDS.c)
-_CHANGED = ", ".join(f"{column.name} = :{column.name}" for column in LEDGER.c)
-_WRITE_AT_ONCE = text(  # one round trip, while others wait for the lock
+_CHANGED = ", ".join(f"{column.name} = %({column.name})s" for column in LEDGER.c)
+_WRITE_AT_ONCE = (
     f"WITH added AS (INSERT INTO {RECORDS.name} ({_NAMES}) SELECT {_NAMES} "  # noqa: S608
-    f"FROM json_to_recordset(CAST(:added AS json)) AS given({_TYPES})) "
+    f"FROM json_to_recordset(%(added)s::json) AS given({_TYPES})) "
     f"UPDATE {LEDGER.name} SET {_CHANGED}"
+)
+_LOCK = f"SELECT * FROM {LEDGER.name} FOR UPDATE"  # noqa: S608
+_LAST = (  # by the index, however many there are
+    f"(SELECT {_NAMES} FROM {RECORDS.name} ORDER BY number DESC LIMIT 3) "  # noqa: S608
+    f"UNION SELECT {_NAMES} FROM {RECORDS.name} WHERE number = {{before}} ORDER BY number"
+)
+_LATER = (
+    f"SELECT number, name FROM {RECORDS.name} "  # noqa: S608
+    f"WHERE number > {{since}} AND name IS NOT NULL ORDER BY number LIMIT {MOST_NAMES + 1}"
 )
 
 
@@ -54,31 +66,60 @@ class Book:
     """When this is: what the clock says, and never before the last record."""
     new: list[Record] = field(default_factory=list)
     """What this transaction adds."""
+    names: Names | None = None
+    """What is known of names besides, if anybody keeps that."""
+    _later: list[tuple[int, str]] = field(default_factory=list)
+    _since: int = 0
     _written: int = 0
     _seals: dict[int, str] = field(default_factory=dict)
     _numbers: dict[str, int | None] = field(default_factory=dict)
 
     @classmethod
-    def read(
-        cls, connection: Connection, where: str, before: Head | None = None, *, lock: bool = False
-    ) -> Book:
-        """The ledger of this transaction; ``lock`` lets nobody else write until it ends.
+    def read(cls, connection: Connection, where: str, before: Head | None = None) -> Book:
+        """The ledger of this transaction; the record of ``before`` is read with it, for ``has``."""
+        row = connection.execute(select(LEDGER)).mappings().one_or_none()
+        number = 0 if row is None else row["number"]
+        first = number if before is None else min(before.number, number)
+        wanted = (RECORDS.c.number >= number - 1) | (RECORDS.c.number == first)
+        rows = connection.execute(select(RECORDS).where(wanted).order_by(RECORDS.c.number))
+        return cls._of(connection, where, row, rows.mappings().fetchmany(4))
 
-        The record of ``before`` is read with it, for ``has``.
+    @classmethod
+    def locked(
+        cls, connection: Connection, where: str, before: Head, names: Names | None = None
+    ) -> Book:
+        """The same, and nobody else can write until the transaction ends.
+
+        ``names`` lets those be taken for new that need no look.
         """
-        query = select(LEDGER).with_for_update() if lock else select(LEDGER)
-        row = connection.execute(query).mappings().one_or_none()
+        if connection.dialect.name != "postgresql":  # BEGIN IMMEDIATE has locked all of the file
+            return cls.read(connection, where, before)
+        since = 0 if names is None else names.known_to
+        last = _LAST.format(before=int(before.number))
+        later = [] if names is None else [_LATER.format(since=int(since))]
+        found = sent(connection, [_LOCK, last, *later])
+        book = cls._of(connection, where, found[0][0] if found[0] else None, found[1])
+        book.names, book._since = names, since
+        book._later = [(row["number"], row["name"]) for rows in found[2:] for row in rows]
+        return book
+
+    @classmethod
+    def _of(
+        cls,
+        connection: Connection,
+        where: str,
+        row: Row | None,
+        last: Sequence[Row],
+    ) -> Book:
+        """The book of a balance and of the last records, which must belong together."""
         if row is None:
             raise damaged(where)
         balance = read_balance(row, where)
         number = balance.head.number
-        first = number if before is None else min(before.number, number)
-        wanted = (RECORDS.c.number >= number - 1) | (RECORDS.c.number == first)
-        rows = connection.execute(select(RECORDS).where(wanted).order_by(RECORDS.c.number))
+        records = [read_record(one) for one in last]
         book = cls(connection, where, balance, "")
-        last = [read_record(row) for row in rows.mappings().fetchmany(4)]
-        book._seals = {record.number: record.seal for record in last}
-        found = book._checked([one for one in last if one.number >= number - 1], number)
+        book._seals = {record.number: record.seal for record in records}
+        found = book._checked([one for one in records if one.number >= number - 1], number)
         if found.head != balance.head:
             raise damaged(where)
         book.time = _not_before(found.time)
@@ -93,10 +134,20 @@ class Book:
         return found is not None and str(found).startswith(head.seal)
 
     def look_for(self, names: Sequence[str]) -> None:
-        """Looks up several names at once, for ``named``."""
+        """Looks up several names at once, for ``named``; those that are new for certain are not."""
+        new = self._surely_new(names)
+        self._numbers |= dict.fromkeys(new)
+        names = [name for name in names if name not in new]
+        if not names:
+            return
         query = select(RECORDS.c.name, RECORDS.c.number).where(RECORDS.c.name.in_(names))
         found = {name: number for name, number in self.connection.execute(query)}  # noqa: C416
         self._numbers |= {name: found.get(name) for name in names}
+
+    def _surely_new(self, names: Sequence[str]) -> set[str]:
+        if self.names is None or len(self._later) > MOST_NAMES:
+            return set()
+        return self.names.new_among(names, (name for _, name in self._later), self._since)
 
     def named(self, name: str) -> Entry | None:
         """The entry of a name, with its answer."""
@@ -202,17 +253,31 @@ class Book:
         return records
 
     def write(self) -> None:
-        """Writes what was added, all at once; the last thing that a transaction does."""
+        """Writes what was added, all at once; the last thing that a transaction does.
+
+        PostgreSQL commits in the same message, so that nobody waits for this process in between.
+        """
         rows = [record_row(record) for record in self.new[self._written :]]
         if not rows:
             return
         balance = balance_row(self.balance, SOFTWARE)
         if self.connection.dialect.name == "postgresql":
-            self.connection.execute(_WRITE_AT_ONCE, {"added": json.dumps(rows), **balance})
+            values = {"added": json.dumps(rows), **balance}
+            sent(self.connection, [with_values(self.connection, _WRITE_AT_ONCE, values), "COMMIT"])
         else:
             self.connection.execute(insert(RECORDS), rows)
             self.connection.execute(update(LEDGER), balance)
         self._written = len(self.new)
+
+    def remember(self) -> None:
+        """Tells whoever keeps names which there are now; the transaction is on disk."""
+        if self.names is None:
+            return
+        if len(self._later) > MOST_NAMES:
+            self.names.forget(self.balance.head.number)
+            return
+        added = [(one.number, one.name) for one in self.new if one.name is not None]
+        self.names.add([*self._later, *added], self._since, self.balance.head.number)
 
     def _checked(self, found: Sequence[Record], number: int) -> Record:
         wanted = [number] if number == 1 else [number - 1, number]

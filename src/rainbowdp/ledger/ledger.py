@@ -19,6 +19,7 @@ from rainbowdp.ledger.chain import Draft, Head
 from rainbowdp.ledger.drawing import Priced
 from rainbowdp.ledger.entry import check_label
 from rainbowdp.ledger.migrations import check_version, migrate
+from rainbowdp.ledger.names import Names
 from rainbowdp.ledger.officer import Officer
 from rainbowdp.ledger.paying import Payer
 from rainbowdp.ledger.reading import Reader
@@ -121,6 +122,7 @@ class Ledger(Reader, Payer, Recorder, Officer):
     _turns: tuple[Turns[Job[Any]], Turns[Job[Any]]] | None = field(repr=False, compare=False)
     """To read, and to write."""
     _looks: Turns[Look] | None = field(repr=False, compare=False)
+    _names: Names | None = field(repr=False, compare=False)
 
     @classmethod
     def create(
@@ -357,6 +359,7 @@ class Ledger(Reader, Payer, Recorder, Officer):
             _witness=watched,
             _turns=(Turns(), Turns()) if together else None,
             _looks=Turns() if together and store.path is None else None,
+            _names=Names(now.head.number) if together and store.path is None else None,
         )
         if watched is not None:
             ledger._compare(watched, start=starts)
@@ -416,11 +419,12 @@ class Ledger(Reader, Payer, Recorder, Officer):
     def _writing(self, otherwise: str = NOTHING_SPENT) -> Iterator[Book]:
         before = self._memory.head
         with self._store.write(otherwise) as connection:
-            book = Book.read(connection, self.where, before, lock=True)
+            book = Book.locked(connection, self.where, before, self._names)
             self._must_be_the_same(book, before)
             yield book
-            book.write()
             role = self._store.role(connection)
+            book.write()
+        book.remember()
         self._memory.see(book, role)
         if book.new and self._witness is not None:
             self._witness.add(book.balance.head)
@@ -438,9 +442,13 @@ class Ledger(Reader, Payer, Recorder, Officer):
             return False
         if name is None:
             return True
-        look = Look(name)
+        look, since = Look(name), self._memory.head.number
         self._looks.take(look, lambda take: look_together(take, self._store.known_names))
-        return look.is_new()
+        if not look.is_new():
+            return False
+        if self._names is not None:
+            self._names.looked_for(name, since)
+        return True
 
     def _must_be_the_same(self, book: Book, before: Head) -> None:
         """Refuses another ledger in the place of this one, and an older state of this one."""

@@ -9,7 +9,8 @@ is an error and never another balance.
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from sqlalchemy import CheckConstraint, Column, Integer, MetaData, RowMapping, Table, Text
 
@@ -18,6 +19,7 @@ from rainbowdp.ledger.balance import Balance, restored, stored
 from rainbowdp.ledger.chain import Head, Record, canonical, seal
 
 VERSION = 4
+Row: TypeAlias = RowMapping | Mapping[str, Any]
 
 METADATA = MetaData()
 
@@ -59,7 +61,7 @@ def balance_row(balance: Balance, software: str) -> dict[str, Any]:
     return {**cells, "seal": seal(None, *cells.values())}
 
 
-def read_balance(row: RowMapping, where: str) -> Balance:
+def read_balance(row: Row, where: str) -> Balance:
     """The balance in a row whose seal holds; ``where`` names the ledger in the error."""
     names = ("id", "version", "software", "number", "head", "balance")
     if row["seal"] != seal(None, *(row[name] for name in names)):
@@ -80,7 +82,7 @@ def record_row(record: Record) -> dict[str, Any]:
     }
 
 
-def read_record(row: RowMapping) -> Record:
+def read_record(row: Row) -> Record:
     """The record in a row, not yet checked against the one before it."""
     return Record(
         row["number"],

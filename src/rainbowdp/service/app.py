@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from rainbowdp.errors import RainbowError
 from rainbowdp.service.config import Settings
+from rainbowdp.service.direct import Direct
 from rainbowdp.service.limits import Bounded, Floored
 from rainbowdp.service.logs import Observed, tell, where
 from rainbowdp.service.metrics import Metrics
@@ -100,6 +101,7 @@ def create_app(
     add_page(app)
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
+    app.add_middleware(Direct, route=asking.ask_route(), handlers=_HANDLERS)
     app.add_middleware(Bounded, largest=settings.largest_body, seconds=_BODY_SECONDS)
     app.add_middleware(Floored, floor=settings.floor)
     app.add_middleware(Observed, metrics=app.state.metrics)

@@ -71,7 +71,12 @@ def test_no_two_depths_are_left_out(place: int) -> None:
     """One row that is far from its neighbors, at the head, inside or at the end of a ladder."""
     ladder: list[Weights] = [FINE] * 3
     ladder[place] = FAR
-    for rows in ({0: ladder}, {0: ladder, 1: [FINE]}, {1: [FINE], 0: ladder}):
+    ladders: list[dict[int, list[Weights]]] = [
+        {0: ladder},
+        {0: ladder, 1: [FINE]},
+        {1: [FINE], 0: ladder},
+    ]
+    for rows in ladders:
         with pytest.raises(rb.InvalidMechanism, match="region 0 at depths"):
             prove_ladders(TWO, rows, [])
 

@@ -199,6 +199,13 @@ def ask(
     return Response(reply.model_dump_json(), media_type="application/json")
 
 
+def ask_route() -> APIRoute:
+    """The route of ``ask``, which most requests are for."""
+    [route] = ask_router.routes
+    assert isinstance(route, APIRoute)
+    return route
+
+
 @router.get("/answers/{name:path}", responses=problems(*OF_A_DATASET, Code.UNKNOWN_ANSWER))
 async def recall(dataset: str, name: str, service: Running, person: Anybody) -> AnswerReply:
     """An earlier answer by its name, for free: one's own, or as an auditor person/name."""

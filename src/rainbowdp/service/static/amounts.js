@@ -2,7 +2,7 @@
 
 import { short } from "../shared/numbers.js";
 
-const SYMBOLS = { epsilon: "ε", delta: "δ", mu_squared: "μ", rho: "ρ" };
+const SYMBOLS = { epsilon: "ε", delta: "δ", mu_squared: "μ", mu: "μ", rho: "ρ" };
 
 export function fraction(text) {
   const [above, below = "1"] = text.split("/");

@@ -10,6 +10,9 @@ const facts = (named) => make("dl", { class: "facts" }, ...Object.entries(named)
 export function inWords(answer) {
   if (Array.isArray(answer)) return answer.join(", ") || "none";
   if (typeof answer === "number") return answer.toLocaleString("en");
+  if (answer !== null && typeof answer === "object") {
+    return Object.entries(answer).map(([name, one]) => `${name}: ${inWords(one)}`).join("; ");
+  }
   return String(answer);
 }
 
@@ -18,16 +21,20 @@ export function recorded(entry) {
   if (entry.answer === null) return "none: interrupted";
   if (!entry.question.by && !["keys", "plan"].includes(entry.question.kind)) return entry.answer;
   const found = JSON.parse(entry.answer);
-  if (Array.isArray(found)) return inWords(found);
-  return Object.entries(found).map(([name, one]) => `${name}: ${inWords(one)}`).join("; ");
+  if (entry.question.kind === "plan") { // each answer is text again
+    return entry.question.questions.map(({ name, question }) =>
+      `${name}: ${recorded({ answer: found[name], question })}`).join("; ");
+  }
+  return inWords(found);
 }
 
 export function showAnswer(dataset, said) {
   const { answer, entry, proves } = said;
   const grouped = answer !== null && typeof answer === "object" && !Array.isArray(answer);
+  const what = entry.question.kind === "plan" ? "Question" : "Group";
   const spoken = grouped
-    ? make("table", {}, make("caption", { class: "hidden" }, "The answer of each group"),
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Group"), make("th", { scope: "col" }, "Answer"))),
+    ? make("table", {}, make("caption", { class: "hidden" }, `The answer of each ${what.toLowerCase()}`),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, what), make("th", { scope: "col" }, "Answer"))),
       make("tbody", {}, ...Object.entries(answer).map(([group, one]) =>
         make("tr", {}, make("th", { scope: "row" }, group), make("td", {}, inWords(one))))))
     : make("p", { class: "spoken" }, inWords(answer));

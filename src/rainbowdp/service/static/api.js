@@ -44,6 +44,8 @@ export const history = async (name) => (await fetched(of(name, "/history?last=50
 export const requests = async () => (await fetched("v1/requests")).said;
 export const explain = async (name, asked) => (await posted(of(name, "/explain"), asked)).said;
 
+export const plan = async (name, wanted) => (await posted(of(name, "/plan"), wanted)).said;
+
 export const decide = (request, verdict, reason) =>
   posted(`v1/requests/${encodeURIComponent(request)}/${verdict}`, reason ? { reason } : {});
 

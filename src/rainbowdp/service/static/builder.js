@@ -2,13 +2,13 @@
 
 import { find, make } from "../shared/dom.js";
 import { choice, labeled, number, oneOf, several, typed, Unfinished } from "./fields.js";
-import { columnsFor, KINDS, kindsOf } from "./kinds.js";
+import { columnsFor, KINDS, kindsOf, WEIGHED } from "./kinds.js";
 
 const PARTS = { answers, among, first, rest, percent, at_least, matching, q, qs, bins, above, records };
 
 /** The form of a dataset; `changed` is called whenever it makes another question. */
 export function startBuilder(changed) {
-  const state = { dataset: null, parts: [], groups: null, where: null, column: null };
+  const state = { dataset: null, parts: [], groups: null, where: null, weight: null, column: null };
   // Controls that make others listen to "input" too: theirs runs first, before it reaches the form.
   find("kind").addEventListener("input", () => draw(state));
   find("question").addEventListener("input", () => changed());
@@ -52,11 +52,22 @@ function drawMore(state, kind) {
   const filters = columns.filter((column) => column.filter !== "no");
   const grouping = kind === "keys" ? [] : columns.filter((column) => column.groups === "any" || column.groups.length);
   state.where = filters.length ? typed({ placeholder: example(filters[0]) }) : null;
-  state.groups = null;
+  const weights = WEIGHED.has(kind) ? columns.filter((column) => column.weight !== null) : [];
+  state.groups = state.weight = null;
   const shown = [];
   if (state.where) {
     const names = filters.map((column) => column.name + (column.filter === "listed" ? " (listed values)" : ""));
     shown.push(labeled("Only rows where", state.where, `You may use ${names.join(", ")}.`));
+  }
+  if (weights.length) {
+    const by = choice([["", "nothing: each counts once"], ...weights.map((column) => [column.name, column.title ?? column.name])]);
+    const inside = make("div", { class: "own" });
+    by.addEventListener("input", () => {
+      const column = weights.find((one) => one.name === by.value);
+      state.weight = column ? weightOf(column) : null;
+      inside.replaceChildren(...(state.weight ? [state.weight.shown] : []));
+    });
+    shown.push(labeled("Weigh rows by", by), inside);
   }
   if (grouping.length) {
     const by = choice([["", "no groups"], ...grouping.map((column) => [column.name, column.title ?? column.name])]);
@@ -79,6 +90,15 @@ function example({ name, answers, bins, groups }) {
   return Array.isArray(bins) && bins.length ? `${name} >= ${bins[0]}` : `${name} >= 10`;
 }
 
+function weightOf(column) {
+  const limit = typed({ value: column.weight, inputmode: "decimal" });
+  return {
+    shown: labeled("Largest weight", limit,
+      `A row weighs from 0 to this, ${column.weight} at most: the smaller, the surer the answer. What is larger counts as this.`),
+    value: () => ({ weight: { column: column.name, limit: number(limit, "the largest weight") } }),
+  };
+}
+
 function groupsOf(column) {
   const listed = several("Groups", column.groups, { hint: "north, south" });
   const open = make("input", { type: "checkbox" });
@@ -98,7 +118,7 @@ function made(state) {
   for (const part of state.parts) Object.assign(question, part.value());
   const where = state.where?.value.trim();
   if (where) question.where = where;
-  return { ...question, ...state.groups?.value() };
+  return { ...question, ...state.weight?.value(), ...state.groups?.value() };
 }
 
 // One part of a question each: what is shown, and the keys that it makes.

@@ -54,6 +54,9 @@ const waiting = (one) => badge("waiting", "Waiting for a curator", one.words);
 const refused = (one) => badge("refused", `Refused by ${one.decided_by}`, `${one.words} ${one.reason ?? ""}`);
 
 function approved(one, answer) {
+  if (one.question.kind === "plan") { // its importances are known where it was made
+    return badge("checked", `Approved by ${one.decided_by}`, `${one.words} Ask for the answer where you made the plan.`);
+  }
   const button = make("button", { type: "button", class: "small" }, "Get the answer");
   button.addEventListener("click", () => answer(one));
   return badge("checked", `Approved by ${one.decided_by}`, one.words, button);

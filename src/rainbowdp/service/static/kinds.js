@@ -36,6 +36,9 @@ export const KINDS = {
   keys: { title: "Which values are there?", fits: (column) => column.keys, parts: [] },
 };
 
+/** The kinds whose rows may have weights. */
+export const WEIGHED = new Set(["winner", "ranking", "share", "threshold", "quantile", "quantiles"]);
+
 /** The kinds that can be asked of a dataset: allowed, and with a column that fits. */
 export const kindsOf = (dataset) => Object.keys(KINDS).filter((kind) =>
   (!dataset.kinds || dataset.kinds.includes(kind)) && dataset.columns.some(KINDS[kind].fits));

@@ -10,15 +10,21 @@ import { showBudget } from "./budget.js";
 import { startBuilder } from "./builder.js";
 import { Unfinished } from "./fields.js";
 import { showHistory, showRequests } from "./history.js";
+import { startPlan } from "./plan.js";
 import { startPromise } from "./promise.js";
 
 const PAUSE = 250; // milliseconds of rest before a price is asked for
 
-const state = { person: null, dataset: null, asked: null, key: null, price: null };
+const state = { person: null, dataset: null, asked: null, key: null, price: null, balance: null };
 let rest = null;
 
 const builder = startBuilder(changed);
 const promise = startPromise();
+const plan = startPlan({
+  ask: askPlan,
+  mayAsk: () => state.person.roles.includes("analyst"),
+  left: () => state.balance?.left,
+});
 startTheme(() => {});
 
 find("enter").addEventListener("submit", enter);
@@ -30,6 +36,7 @@ find("dataset").addEventListener("input", (event) => {
 });
 find("refresh").addEventListener("click", () => guarded(refresh));
 find("ask").addEventListener("click", () => guarded(askWhatIsShown));
+find("add").addEventListener("click", () => { if (state.price) plan.add(state.asked.question); });
 find("trouble").querySelector("button").addEventListener("click", () => { find("trouble").hidden = true; });
 
 function trouble(words) {
@@ -69,7 +76,8 @@ async function enter(event) {
 
 function leave() {
   api.forget();
-  Object.assign(state, { person: null, dataset: null, asked: null, key: null, price: null });
+  plan.leave();
+  Object.assign(state, { person: null, dataset: null, asked: null, key: null, price: null, balance: null });
   for (const id of ["who", "desk", "answer"]) find(id).hidden = true;
   for (const id of ["answer-body", "history", "waiting", "budget", "before"]) find(id).replaceChildren();
   find("entrance").hidden = false;
@@ -88,6 +96,7 @@ async function choose(name) {
   find("answer").hidden = true;
   builder.show(state.dataset);
   promise.show(found.currency);
+  plan.show(state.dataset);
   changed();
   await refresh();
 }
@@ -97,6 +106,7 @@ async function refresh() {
   const { name } = dataset;
   const [balance, { entries }] = await Promise.all([api.balance(name), api.history(name)]);
   if (state.person !== person || state.dataset !== dataset) return; // who asked has left meanwhile
+  state.balance = balance;
   showBudget(balance);
   showHistory(name, entries);
   const everyone = state.person.roles.some((role) => role !== "analyst");
@@ -130,7 +140,7 @@ const shownNow = () => ({ question: builder.question(), guarantee: promise.guara
 function nothingAsked() {
   clearTimeout(rest);
   Object.assign(state, { asked: null, key: null, price: null });
-  find("ask").disabled = true;
+  find("ask").disabled = find("add").disabled = true;
   find("ask").textContent = "Ask";
   find("asking").textContent = "";
 }
@@ -164,6 +174,7 @@ const explain = latestOnly(async (asked) => {
     before(...priced(said));
     const may = state.person.roles.includes("analyst") && said.answers_left !== 0;
     find("ask").disabled = !may;
+    find("add").disabled = false;
     find("ask").textContent = state.dataset.approval ? `Request for ${inSymbols(said.cost)}` : `Ask for ${inSymbols(said.cost)}`;
   } catch (error) {
     if (!(error instanceof api.Refused)) throw error;
@@ -225,4 +236,25 @@ async function ask() {
   } finally {
     find("ask").disabled = state.asked !== asked;
   }
+}
+
+/** Ask a plan, in one payment; says whether it was answered. */
+async function askPlan(body, key, tell) {
+  const { name } = state.dataset;
+  let answered = false;
+  tell("Asking…");
+  await guarded(async () => {
+    try {
+      const { status, said } = await api.ask(name, body, key, (tried) => tell(`No reply yet; trying again (${tried}). It is paid once.`));
+      answered = status === 200;
+      if (answered) showAnswer(name, said);
+      else showWaiting(said.request, () => askPlan(body, key, tell));
+      tell(answered ? "Answered." : "Requested.");
+      await refresh();
+    } catch (error) {
+      tell(error.status === 0 ? "Press again when you are connected: it is paid once." : "");
+      throw error;
+    }
+  });
+  return answered;
 }
