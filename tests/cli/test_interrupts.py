@@ -93,6 +93,7 @@ def locked(ledger: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
+@pytest.mark.slow
 def test_while_the_payment_waits(table: Path, ledger: Path, locked: sqlite3.Connection) -> None:
     read = "Reading the table"
     seen: list[float] = []

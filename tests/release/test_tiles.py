@@ -403,6 +403,7 @@ def test_design_writes_for_phones_and_check_proves_every_edge(tmp_path: Path) ->
     assert "tile 1" in gone.output
 
 
+@pytest.mark.slow
 def test_the_page_of_the_example(
     browser: Browser,  # noqa: F811
     page_folder: tuple[str, Path],

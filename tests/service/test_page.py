@@ -264,6 +264,7 @@ def test_a_plan_is_priced_against_what_is_left_and_paid_at_once(page: Page, ledg
     expect(page.locator("#plan")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_said_where_it_is_asked(page: Page, ledger: Ledger) -> None:
     enter(page)
     before = ledger.balance().entries
@@ -331,6 +332,7 @@ def test_it_works_by_keyboard_alone(page: Page, ledger: Ledger) -> None:
     assert ledger.balance().entries == before + 1
 
 
+@pytest.mark.slow
 def test_an_auditor_sees_all_and_asks_nothing(page: Page, ledger: Ledger) -> None:
     enter(page, "dora")
     expect(page.locator("#history-title")).to_have_text("All answers")

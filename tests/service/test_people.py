@@ -89,6 +89,12 @@ def test_a_curator_adds_people_and_makes_tokens(call: Caller) -> None:
     assert call("cora", "delete", "/v1/people/nobody").json()["code"] == "unknown_person"
 
 
+@pytest.mark.parametrize(("method", "path"), [("post", "/%00/tokens"), ("delete", "/%00")])
+def test_a_name_that_no_database_keeps_is_refused(call: Caller, method: str, path: str) -> None:
+    refused = call("cora", method, f"/v1/people{path}", {} if method == "post" else None)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+
+
 def test_limits_of_an_analyst_and_a_window_hold(call: Caller) -> None:
     about: Any = {"source": "visits", "per": "900 weeks", "signed_by": "cora"}
     call.ledger.limit("ann", epsilon=1, **about)

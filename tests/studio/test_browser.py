@@ -243,6 +243,7 @@ def test_a_click_shows_a_dataset(page: Page) -> None:
         assert float(shown) <= 2.719
 
 
+@pytest.mark.slow
 def test_a_tap_beside_a_disc_finds_it(page: Page) -> None:
     """A finger is wider than a junction of the map."""
     choose_world(page, "roads")
@@ -250,6 +251,7 @@ def test_a_tap_beside_a_disc_finds_it(page: Page) -> None:
     settled(page, dataset=100)
 
 
+@pytest.mark.slow
 def test_the_printed_operator_is_called_violated(page: Page) -> None:
     page.fill("#delta-text", "0.1")
     page.press("#delta-text", "Enter")
@@ -262,6 +264,7 @@ def test_the_printed_operator_is_called_violated(page: Page) -> None:
     expect(page.locator("#save-file")).to_be_disabled()
 
 
+@pytest.mark.slow
 def test_what_does_not_exist_says_so(page: Page) -> None:
     page.fill("#epsilon-text", "0.3")
     page.press("#epsilon-text", "Enter")
@@ -285,6 +288,7 @@ def saved(page: Page, button: str, folder: Path) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_export_and_reload(page: Page, tmp_path: Path) -> None:
     choose_world(page, "travel")
     page.check('#mechanisms input[value="homogeneous"]')
@@ -308,6 +312,7 @@ def test_export_and_reload(page: Page, tmp_path: Path) -> None:
     badge(page, "violated")
 
 
+@pytest.mark.slow
 def test_the_figure_is_drawn_from_the_same_numbers(page: Page, tmp_path: Path) -> None:
     from xml.etree import ElementTree
 
@@ -331,12 +336,14 @@ def test_the_figure_is_drawn_from_the_same_numbers(page: Page, tmp_path: Path) -
     assert len(picture) > 10_000
 
 
+@pytest.mark.slow
 def test_the_python_is_copied(page: Page) -> None:
     page.click("#copy")
     expect(page.locator("#taken")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == page.locator("#recipe").text_content()
 
 
+@pytest.mark.slow
 def test_bad_files_give_a_readable_message(page: Page, tmp_path: Path) -> None:
     for name, content, message in (
         ("bad.txt", b"a b\nb c d\n", "got 'b c d': bad.txt, line 2"),
@@ -353,6 +360,7 @@ def test_bad_files_give_a_readable_message(page: Page, tmp_path: Path) -> None:
         expect(page.locator("#trouble")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_a_list_of_edges_is_drawn(page: Page, tmp_path: Path) -> None:
     (tmp_path / "town.txt").write_text(TOWN)
     page.set_input_files("#file", str(tmp_path / "town.txt"))
@@ -397,6 +405,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     assert page.get_attribute("#badge", "aria-live") == "polite"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_light_and_dark(tab: Page, studio_address: str, scheme: Any) -> None:
     tab.emulate_media(color_scheme=scheme)
@@ -474,6 +483,7 @@ def test_a_stopped_studio_is_said_so(page: Page) -> None:
     page.unroute("**/api/**")
 
 
+@pytest.mark.slow
 def test_while_it_waits_the_page_says_so(tab: Page, studio_address: str) -> None:
     held: list[Any] = []
     complaints: list[str] = []
@@ -493,6 +503,7 @@ def test_while_it_waits_the_page_says_so(tab: Page, studio_address: str) -> None
     tab.unroute_all()
 
 
+@pytest.mark.slow
 def test_of_two_worlds_the_one_asked_for_last_is_shown(page: Page) -> None:
     """Though it comes first."""
     held: list[Any] = []
@@ -509,6 +520,7 @@ def test_of_two_worlds_the_one_asked_for_last_is_shown(page: Page) -> None:
     expect(page.locator("#graph")).to_have_attribute("aria-busy", "false")
 
 
+@pytest.mark.slow
 def test_a_moving_slider_never_piles_up_requests(page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))

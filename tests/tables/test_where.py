@@ -170,6 +170,7 @@ def postgres_table(url: str, rows: list[Record]) -> SQLTable:
     return SQLTable(address, "t")
 
 
+@pytest.mark.slow
 def test_postgres(postgres_url: str) -> None:
     table = postgres_table(postgres_url, ROWS)
     for tree in joined(TYPED, 7):

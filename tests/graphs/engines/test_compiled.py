@@ -67,6 +67,7 @@ def test_edges_are_compressed_as_networkx_lists_them(
     assert ours[0].itemsize == ours[1].itemsize == 4
 
 
+@pytest.mark.slow
 def test_long_rows_are_sorted_too() -> None:
     rng = np.random.default_rng(1)
     pairs = rng.integers(0, 300, (40_000, 2))
@@ -131,6 +132,7 @@ def test_extents_pairs_and_classes_agree(world: RoughGraph, wide: bool) -> None:
         assert first.tolist() == [keys.index(key) for key in seen]
 
 
+@pytest.mark.slow
 def test_many_pairs_and_classes_outgrow_the_first_table() -> None:
     rng = np.random.default_rng(2)
     region = np.arange(3000, dtype=np.uint16)

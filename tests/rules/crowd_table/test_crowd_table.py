@@ -362,6 +362,7 @@ def test_it_never_names_a_leader_less_often_than_permute_and_flip_on_the_same_ga
     assert mine.mean() > theirs.mean() + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", ["2.1", "5"])
 def test_above_two_it_is_the_table_for_two(epsilon: str) -> None:
     question = rb.Winner(list("abcdefgh"))

@@ -285,6 +285,7 @@ class ColumnFile:
         import duckdb
 
         with duckdb.connect(":memory:") as connection:
+            connection.execute("SET enable_progress_bar = false")  # it would go to standard output
             try:
                 return fetch(connection.execute(sql))
             except duckdb.Error:

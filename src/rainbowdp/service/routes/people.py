@@ -20,7 +20,10 @@ from rainbowdp.service.routes.shared import WITH_TOKEN, Curator, ExactRoute, Run
 
 router = APIRouter(prefix="/v1", route_class=ExactRoute, tags=["people"])
 _CURATING = (*WITH_TOKEN, Code.FORBIDDEN, Code.INVALID_REQUEST)
-Named = Annotated[str, Path(min_length=1, max_length=900, description="The person.")]
+# No database keeps a NUL.
+Named = Annotated[
+    str, Path(min_length=1, max_length=900, pattern=r"^[^\x00]+$", description="The person.")
+]
 Numbered = Annotated[str, Path(pattern=r"^[0-9a-f]{16}$", description="The id of a token.")]
 
 
