@@ -101,19 +101,19 @@ def split(line: bytes, delimiter: bytes, most: int) -> list[bytes]:
     fields: list[bytes] = []
     place = 0
     while len(fields) < most:
-        pieces = []
+        text = bytearray()  # to join millions of pieces takes a hundred times their memory
         if line.startswith(QUOTE, place):
             place += 1
             while True:
                 close = line.find(QUOTE, place)
-                pieces.append(line[place:] if close < 0 else line[place:close])
+                text += line[place:] if close < 0 else line[place:close]
                 place = len(line) if close < 0 else close + 1
                 if close < 0 or not line.startswith(QUOTE, place):
                     break
-                pieces.append(QUOTE)
+                text += QUOTE
                 place += 1
         stop = line.find(delimiter, place)
-        fields.append(b"".join(pieces) + (line[place:] if stop < 0 else line[place:stop]))
+        fields.append(bytes(text) + (line[place:] if stop < 0 else line[place:stop]))
         if stop < 0:
             break
         place = stop + 1
