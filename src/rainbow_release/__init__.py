@@ -48,5 +48,5 @@ def schema() -> str:
 
 
 def _resource(name: str) -> str:
-    with open(f"{__path__[0]}/{name}", encoding="utf-8") as file:  # noqa: PTH123  light
+    with open(f"{__path__[0]}/{name}", encoding="utf-8") as file:
         return file.read()

@@ -20,7 +20,7 @@ query for SQLite, or the JSON Schema of files."""
 def main(arguments: Sequence[str]) -> int:
     """Prove a file, and draw if a dataset is given."""
     if not arguments or "-h" in arguments or "--help" in arguments:
-        print(USAGE)  # noqa: T201
+        print(USAGE)
         return 0 if arguments else 2
     printed = {"--javascript": javascript, "--sql": sql, "--schema": schema}
     if len(arguments) == 1 and arguments[0] in printed:
@@ -34,31 +34,31 @@ def main(arguments: Sequence[str]) -> int:
             raise Refused("give --counts, --margins, --region and --depth, or --tiles")
         mechanism = load(path)
         if not options:
-            print(f"proved: {mechanism.kind}, {mechanism.proved}, {mechanism.guarantee}")  # noqa: T201
+            print(f"proved: {mechanism.kind}, {mechanism.proved}, {mechanism.guarantee}")
         elif "--tiles" in options:
             if not isinstance(mechanism, Mechanism):
                 raise Refused("tiles are of a graph, and this is the file of a count")
             tiles, nodes, edges = check_tiles(options["--tiles"], mechanism)
-            print(f"checked: {edges} edges between {nodes} nodes, in {tiles} tiles")  # noqa: T201
+            print(f"checked: {edges} edges between {nodes} nodes, in {tiles} tiles")
         elif "--counts" in options:
-            print(mechanism.release(_numbers(options["--counts"])))  # noqa: T201
+            print(mechanism.release(_numbers(options["--counts"])))
         elif isinstance(mechanism, NoisyCount):
             raise Refused("the file of a count takes --counts matching=N")
         elif "--margins" in options:
             named = {str(answer): answer for answer in mechanism.answers}
             margins = _numbers(options["--margins"])
-            print(mechanism.release_at({named.get(a, a): n for a, n in margins.items()}))  # noqa: T201
+            print(mechanism.release_at({named.get(a, a): n for a, n in margins.items()}))
         else:
             label = options["--region"]
             depth = None if options["--depth"] == "none" else _number(options["--depth"])
             try:
-                print(mechanism.release_at((label, depth)))  # noqa: T201
+                print(mechanism.release_at((label, depth)))
             except Refused:
                 if not label.isdigit():
                     raise
-                print(mechanism.release_at((int(label), depth)))  # noqa: T201
+                print(mechanism.release_at((int(label), depth)))
     except (Refused, ValueError) as error:
-        print(f"refused: {error}", file=sys.stderr)  # noqa: T201
+        print(f"refused: {error}", file=sys.stderr)
         return 3
     return 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import gcd
+from os import PathLike
 
 from .errors import Refused
 
@@ -18,12 +19,12 @@ _MOST_DIGITS = 310  # of a weight
 _MOST_SPELLED = 1200  # of the numerator or denominator of a fraction
 
 
-def read(path: object) -> str:
+def read(path: str | PathLike[str]) -> str:
     """The text of a file."""
     try:
         parts: list[bytes] = []
         size = 0
-        with open(path, "rb") as file:  # type: ignore[call-overload]  # noqa: PTH123  light
+        with open(path, "rb") as file:
             while part := file.read(1 << 20):
                 parts.append(part)
                 size += len(part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from os import PathLike
 
 from . import document
 from .crowd_table import CrowdTable
@@ -140,7 +141,7 @@ class NoisyCount:
         return self._count.release(min(found, self._count.most))
 
 
-def load(path: object) -> Mechanism | NoisyCount:
+def load(path: str | PathLike[str]) -> Mechanism | NoisyCount:
     """Read a mechanism file and prove it again, in integers."""
     return loads(document.read(path))
 

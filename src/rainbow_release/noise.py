@@ -108,7 +108,7 @@ class NoisyCounts:
             raise Refused("the noise must be nearer to normal for this guarantee")
 
     def _scores(self, key: object) -> list[int]:
-        counts = self.question.counted(key)  # type: ignore[arg-type]
+        counts = self.question.counted(key)
         return [self.parts * held - late for held, late in zip(counts, self.delays, strict=True)]
 
     def draw(self, key: object) -> int:

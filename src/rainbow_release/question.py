@@ -100,7 +100,7 @@ class Question:
             "its answers instead"
         )
 
-    def counted(self, counts: Mapping[str, int]) -> list[int]:
+    def counted(self, counts: object) -> list[int]:
         """A count for each group; one that is left out has none, and there are no others."""
         groups = self.groups
         if not isinstance(counts, Mapping) or set(counts) - set(groups):
@@ -115,7 +115,7 @@ class Question:
 
         Where ties go to the first listed, those listed before the leader are one record nearer.
         """
-        held = self.counted(counts)  # type: ignore[arg-type]
+        held = self.counted(counts)
         most, size = max(held), len(held)
         leader = held.index(most)
         if self.ties == "first listed":

@@ -69,7 +69,7 @@ class Scores:
         if self.of == "margins":
             return signed_distances(margins_of(key, self.answers))
         assert self.question is not None
-        counts = self.question.counted(key)  # type: ignore[arg-type]
+        counts = self.question.counted(key)
         delays = [place if self.parts > 1 else 0 for place in range(len(counts))]
         scores = [self.parts * count - late for count, late in zip(counts, delays, strict=True)]
         if self.of == "sets":

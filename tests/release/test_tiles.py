@@ -29,7 +29,7 @@ from rainbowdp.deployment import Deployment
 from rainbowdp.storage.documents import checksummed
 
 QUERY = rainbow_release.sql()
-KINDS = ("homogeneous", "proximity", "margin-flip", "exponential")
+KINDS = ("homogeneous", "proximity", "margin-flip", "exponential", "fixed-point")
 SIDE = 9
 DRAWS = 300
 
