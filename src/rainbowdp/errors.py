@@ -128,7 +128,8 @@ class ServiceError(RainbowError):
     status : int or None
         The status of its reply.
     name : str or None
-        Of a question whose fate is unknown: asked again by this name, it is paid once at most.
+        If nobody knows what became of a question: ask it again by this name, and it is paid for at
+        most once.
 
     """
 

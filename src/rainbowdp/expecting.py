@@ -11,7 +11,7 @@ from rainbowdp.errors import InvalidQuestion, RainbowError
 
 Some = TypeVar("Some")
 
-_MOST_SHOWN = 60  # characters of a value in a message
+_MOST_SHOWN = 200  # characters of a value in a message
 
 
 def expect(
@@ -37,6 +37,19 @@ def _named(kind: type[Any]) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
+def brief(value: object) -> str:
+    """The beginning of what Python shows of a value.
+
+    >>> brief("red"), brief([10**5000])
+    ("'red'", 'a list')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # it may be the user's own; and Python prints no number of 4,301 digits
+        return _named(type(value))
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
 def whole(
     value: object,
     what: str,
@@ -56,9 +69,7 @@ def whole(
     except TypeError:
         number = least - 1
     if number < least or (most is not None and number > most):
-        shown = repr(value)
-        shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…"
-        got = f"{what}={shown}" if what.isidentifier() else shown
+        got = f"{what}={brief(value)}" if what.isidentifier() else brief(value)
         wanted = f"of at least {least}" if number < least else f"of at most {most}"
         raise error(f"{what} must be a whole number {wanted}, got {got}")
     return number

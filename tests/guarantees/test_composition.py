@@ -161,6 +161,7 @@ def test_the_largest_range_is_kept_and_a_larger_one_is_not(answers: int) -> None
     assert width * answers >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answers", [3, 20])
 def test_exponential_mechanisms_as_released_keep_the_total(answers: int) -> None:
     """The rows of neighboring votes, composed by dp-accounting, leave at most δ, both ways."""

@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def by_all_sets(curve: TradeOffCurve, p: list[float], q: list[float], steps: int
     return worst
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data(), st.sampled_from(CURVES), st.integers(0, 5), st.integers(1, 4))
 def test_every_set_of_answers_is_looked_at(

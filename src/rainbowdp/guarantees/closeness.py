@@ -85,7 +85,7 @@ def exp_below(x: Fraction) -> Fraction:
 
     Every term is positive and every rounding is down, so this is a lower bound.
     """
-    halvings = max(0, (x.numerator // x.denominator).bit_length() + 8)
+    halvings = (x.numerator // x.denominator).bit_length() + 8
     scale = 1 << (BITS + 2 * halvings)
     small = x / (1 << halvings)
     term = total = scale
@@ -105,10 +105,11 @@ def first_violation(promise: Promise, p: Weights, q: Weights) -> str | None:
         return _above_the_curve(promise.mu, p, q)
     for more, less in ((p, q), (q, p)):
         for top, bottom, limit in promise.conditions:
-            excess = sum(max(0, bottom * a - top * b) for a, b in zip(more, less, strict=True))
+            over = [bottom * a - top * b for a, b in zip(more, less, strict=True)]
+            excess = sum(max(0, gain) for gain in over) if max(over, default=0) > 0 else 0
             if excess > limit:
-                over = float(Fraction(excess - limit, bottom * sum(p)))
-                return f"{more} beside {less} exceeds the guarantee by {over:.3g}"
+                beyond = float(Fraction(excess - limit, bottom * sum(p)))
+                return f"{more} beside {less} exceeds the guarantee by {beyond:.3g}"
     return None
 
 
@@ -126,7 +127,7 @@ def _above_the_curve(mu: Fraction, p: Weights, q: Weights) -> str | None:
         level, power = level + b, power + a
         if power <= level:  # μ ≥ 0
             continue
-        if not 0 < level < total or not _allows(mu, Fraction(level, total), Fraction(power, total)):
+        if level == 0 or not _allows(mu, Fraction(level, total), Fraction(power, total)):
             grows = f"{level / total:.6g} grows to {power / total:.6g}"
             return f"{p} beside {q} exceeds the guarantee: {grows}"
     return None
@@ -161,7 +162,7 @@ def check_rows(rows: Iterable[Weights]) -> int:
     """The common total of all rows; raises if a weight is not an integer from 0."""
     total: int | None = None
     for row in rows:
-        if any(type(weight) is not int or weight < 0 for weight in row):
+        if set(map(type, row)) - {int} or min(row, default=0) < 0:
             raise InvalidMechanism(f"weights must be integers from 0, got {row}")
         if total is None:
             total = sum(row)

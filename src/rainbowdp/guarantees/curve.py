@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from rainbowdp.aliases import Floats
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidDistribution, InvalidGuarantee, RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import Number, exact_distribution
 
@@ -210,7 +211,9 @@ class TradeOffCurve(Guarantee):
 
         """
         if isinstance(row, str) or not hasattr(row, "__len__"):
-            raise InvalidDistribution(f"a row must be a sequence of probabilities, got {row!r}")
+            raise InvalidDistribution(
+                f"a row must be a sequence of probabilities, got {brief(row)}"
+            )
         depths, start = _depths(depth), exact_distribution(list(row))
         distinct, inverse = np.unique(depths.reshape(-1), return_inverse=True)
         found = np.empty((len(distinct), len(start)))
@@ -258,7 +261,7 @@ class TradeOffCurve(Guarantee):
 
         """
         if not 0 <= rounding < 1:
-            raise RainbowError(f"rounding must be in [0, 1), got rounding={rounding!r}")
+            raise RainbowError(f"rounding must be in [0, 1), got rounding={brief(rounding)}")
         first, second = _float_distribution(p), _float_distribution(q)
         if first.shape != second.shape:
             raise InvalidDistribution(
@@ -354,7 +357,7 @@ def _depths(depth: ArrayLike) -> Floats:
         depths = depths.astype(np.float64)
     except (TypeError, ValueError, ArithmeticError):
         raise RainbowError(
-            f"depth must be a whole number from 0 or infinity, got depth={depth!r}"
+            f"depth must be a whole number from 0 or infinity, got depth={brief(depth)}"
         ) from None
     wrong = ~((depths >= 0) & (np.floor(depths) == depths))
     if wrong.any():
@@ -370,7 +373,9 @@ def prefix_and_depth(s: ArrayLike, depth: ArrayLike) -> tuple[Floats, Floats, bo
     try:
         prefix = np.asarray(s, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidDistribution(f"a prefix sum must be a number in [0, 1], got {s!r}") from None
+        raise InvalidDistribution(
+            f"a prefix sum must be a number in [0, 1], got {brief(s)}"
+        ) from None
     depths = _depths(depth)
     wrong = ~((prefix >= 0) & (prefix <= 1))
     if wrong.any():

@@ -155,7 +155,7 @@ class DP(PiecewiseLinear):
         Returns
         -------
         DP
-            What holds between datasets so many changes apart.
+            What holds between datasets that many changes apart.
 
         """
         steps = checked_changes(changes)

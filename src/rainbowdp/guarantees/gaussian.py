@@ -84,7 +84,7 @@ class GaussianDP(TradeOffCurve):
         Returns
         -------
         GaussianDP
-            What holds between datasets so many changes apart.
+            What holds between datasets that many changes apart.
 
         """
         return GaussianDP(self.exact_mu * checked_changes(changes))

@@ -12,13 +12,16 @@ from dataclasses import fields
 from typing import Any
 
 from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.worth import guess_in_words
 
 
 def checked_changes(changes: object) -> int:
     """A whole number from 1."""
     if isinstance(changes, bool) or not isinstance(changes, numbers.Integral) or changes < 1:
-        raise InvalidGuarantee(f"changes must be a whole number from 1, got changes={changes!r}")
+        raise InvalidGuarantee(
+            f"changes must be a whole number from 1, got changes={brief(changes)}"
+        )
     return int(changes)
 
 

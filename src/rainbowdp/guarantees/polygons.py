@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.experiments import lower_hull
 from rainbowdp.guarantees.gaussian import GaussianDP, lower_tail, score
@@ -34,7 +35,7 @@ def safe_curve(guarantee: Guarantee) -> TradeOff:
         return _dp_curve(ratio_below(guarantee), guarantee.exact_delta)
     if isinstance(guarantee, GaussianDP):
         return _gaussian_curve(guarantee.exact_mu)
-    raise InvalidGuarantee(f"exact rows need DP, GaussianDP or TradeOff, got {guarantee!r}")
+    raise InvalidGuarantee(f"exact rows need DP, GaussianDP or TradeOff, got {brief(guarantee)}")
 
 
 def ratio_below(guarantee: DP) -> Fraction:

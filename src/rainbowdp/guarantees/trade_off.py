@@ -11,6 +11,7 @@ from functools import cached_property, reduce
 from typing import Any
 
 from rainbowdp.errors import InvalidGuarantee, RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.experiments import (
     Point,
     atoms_of,
@@ -34,7 +35,7 @@ class TradeOff(PiecewiseLinear):
     """A guarantee given as a polygon: ``knots`` are the points (x, f(x)) of a trade-off curve.
 
     The curve runs from x = 0 to (1, 0), is convex, and is its own mirror image in the diagonal.
-    That is checked exactly, so give fractions or strings where floats would miss:
+    That is checked exactly, so give fractions or strings where floats are not exact:
     ``("1/3", "1/3")``.
 
     Parameters
@@ -78,7 +79,7 @@ class TradeOff(PiecewiseLinear):
         Returns
         -------
         TradeOff
-            What holds between datasets so many changes apart; its knots are up to k times as many.
+            What holds between datasets that many changes apart, with up to k times the knots.
 
         """
         steps = checked_changes(changes)
@@ -282,14 +283,14 @@ def _read(knots: Iterable[tuple[Number, Number]]) -> tuple[Point, ...]:
         if isinstance(error, RainbowError):
             raise
         raise InvalidGuarantee(
-            f"knots must be pairs (x, f(x)) of a trade-off curve, got {knots!r}"
+            f"knots must be pairs (x, f(x)) of a trade-off curve, got {brief(knots)}"
         ) from None
 
 
 def _polygon(curve: object) -> TradeOff:
     if not isinstance(curve, TradeOff):
         raise InvalidGuarantee(
-            f"only polygons can be combined, got {curve!r}; put it as a rb.TradeOff"
+            f"only polygons can be combined, got {brief(curve)}; put it as a rb.TradeOff"
         )
     return curve
 

@@ -71,7 +71,7 @@ class ZeroConcentrated(Guarantee):
         Returns
         -------
         ZeroConcentrated
-            What holds between datasets so many changes apart.
+            What holds between datasets that many changes apart.
 
         """
         return ZeroConcentrated(self.exact_rho * checked_changes(changes) ** 2)

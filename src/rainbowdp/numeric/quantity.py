@@ -20,21 +20,23 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from rainbowdp.errors import InvalidDistribution, RainbowError
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 
 if TYPE_CHECKING:
     from flint import arb
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
 
-_MOST_DIGITS = 10_000
-_MOST_SHOWN = 200
+_MOST_DIGITS = 4_300  # what Python prints, so that every number can be shown and written down
+_MOST_BITS = 14_284  # of which every number has at most as many digits
 _BALLS = threading.RLock()  # Arb has one precision for the whole process
 SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then normalized exactly
 
 
 def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:
     """The exact fraction that ``value`` denotes; ``what`` names it in the error message.
+
+    One that Python would not print, for its thousands of digits, is refused.
 
     >>> exact("0.1", "epsilon", RainbowError), exact(0.5, "epsilon", RainbowError)
     (Fraction(1, 10), Fraction(1, 2))
@@ -47,24 +49,29 @@ def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:
                 raise OverflowError  # reading takes the square of its length
             return Fraction(value) if "/" in value else _decimal(Decimal(value))
         if isinstance(value, numbers.Integral):
-            return Fraction(int(value))  # NumPy's integers would stay what they are inside
+            return _printable(Fraction(int(value)))  # NumPy's would stay what they are inside
         if isinstance(value, Decimal):
             return _decimal(value)
         if isinstance(value, numbers.Rational):
-            return Fraction(value)
+            return _printable(Fraction(value))
         if isinstance(value, numbers.Real):
             return Fraction(float(value))
         raise TypeError
     except (TypeError, ValueError, OverflowError, ZeroDivisionError, InvalidOperation):
-        shown = f"{value!r}" if " " in what else f"{what}={value!r}"
-        shown = shown if len(shown) < _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…"
-        raise error(f"{what} must be a finite number, got {shown}") from None
+        got = brief(value) if " " in what else f"{what}={brief(value)}"
+        raise error(f"{what} must be a finite number, got {got}") from None
 
 
 def _decimal(value: Decimal) -> Fraction:
     if value.is_finite() and value and abs(value.adjusted()) > _MOST_DIGITS:
         raise OverflowError  # "1e999999999" would fill the memory with zeros
-    return Fraction(value)
+    return _printable(Fraction(value))
+
+
+def _printable(value: Fraction) -> Fraction:
+    if max(abs(value.numerator), value.denominator).bit_length() > _MOST_BITS:
+        raise OverflowError
+    return value
 
 
 def exact_distribution(
