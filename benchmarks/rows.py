@@ -18,6 +18,7 @@ from operator import truediv
 from typing import Any, NamedTuple, TypeAlias
 
 import mpmath as mp
+import numpy as np
 from rich.console import Console
 from rich.progress import track
 from scipy.special import ndtri
@@ -51,10 +52,10 @@ def question_of(draw: random.Random, most: int) -> Any:
     return rb.Quantile(share, range(size + 1), neighbors=neighbors, rows_per_person=rows)
 
 
-def mechanisms_of(kind: Family, draw: random.Random) -> list[QuestionMechanism]:
+def mechanisms_of(kind: Family, draw: random.Random, most: int) -> list[QuestionMechanism]:
     found: list[QuestionMechanism] = []
     for _ in range(10_000):
-        question = question_of(draw, 10 if kind.costly else 7)
+        question = question_of(draw, 10 if kind.costly else most)
         promise: Any = rb.DP(draw.choice(EPSILONS), draw.choice(DELTAS))
         if kind.costly:
             promise = rb.DP(draw.choice(TABLES))
@@ -117,6 +118,8 @@ def rows_of(mechanism: QuestionMechanism) -> Callable[[list[int]], Seen]:
             return found
         key = exact.rule.key(question, dict(zip(names, counts, strict=True)))
         known: Hashable = tuple(key.items()) if isinstance(key, Mapping) else key
+        if isinstance(key, np.ndarray):
+            known = key.tobytes()
         found = by_key.get(known)
         if found is None:
             weights = exact.rule.weights(key, exact.answers)
@@ -215,6 +218,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=5_000, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--answers", type=int, default=7, help="at most, of kinds without tables")
     parser.add_argument("--kind", choices=[kind.kind for kind in FAMILIES], help="this one alone")
     given = parser.parse_args()
     draw = random.Random(given.seed)  # noqa: S311
@@ -223,7 +227,7 @@ def main() -> None:
     for kind in FAMILIES:
         if given.kind not in (None, kind.kind):
             continue
-        mechanisms = mechanisms_of(kind, draw)
+        mechanisms = mechanisms_of(kind, draw, given.answers)
         broken, nearest = 0, 0.0
         for mechanism in track(mechanisms, kind.kind, console=console):
             row, used = rows_of(mechanism), uses_of(mechanism.guarantee)

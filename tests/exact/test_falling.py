@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 from rainbowdp.exact import falling
 from rainbowdp.exact.falling import TOTAL, Falling, ratio_for
-from rainbowdp.exact.falling_proof import Chances, must_fall, must_keep
+from rainbowdp.exact.falling_proof import Chances, must_fall, must_keep, power_between
 
 TOPS = st.sampled_from([TOTAL, TOTAL // 3, 3 * TOTAL // 4 + 12345])
 
@@ -54,6 +54,57 @@ def test_no_slack_is_added_to_what_is_allowed(moves: int) -> None:
     must_keep(Fraction(1 << moves), chances, moves, "ε")
     with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
         must_keep((1 << moves) - Fraction(1, 1 << 2000), chances, moves, "ε")
+
+
+@given(st.fractions("1/1000", "999/1000", max_denominator=1000), st.integers(0, 60))
+def test_a_power_is_between_its_bounds(base: Fraction, exponent: int) -> None:
+    low, high = power_between(base, exponent, 64)
+    assert low <= base**exponent * 2**64 <= high
+    assert high - low <= 2 * exponent
+    assert (low == high) == (exponent == 0 or (base**exponent * 2**64).denominator == 1)
+
+
+@pytest.mark.parametrize("farthest", [1, 5, 511, 512, 513, 5000, 8191, 8192])
+def test_which_distances_are_looked_at(farthest: int) -> None:
+    """The first, the last and the next ones, and both sides of each power of two."""
+    seen: list[int] = []
+
+    def at(distance: int) -> int:
+        seen.append(distance)
+        return 2
+
+    compared = must_fall(Chances(Fraction(1, 2), 2, 2, farthest, at))
+    first = set(range(min(512, farthest)))
+    last = {max(0, farthest - 2), max(0, farthest - 1), farthest, farthest + 1}
+    most = 2 * farthest
+    powers = {p for bits in range(10, 15) if (p := 1 << bits) <= most}
+    wanted = first | last | powers | {power - 1 for power in powers}
+    assert set(seen) == wanted | {distance + 1 for distance in wanted}
+    assert compared == len(first) + 2 * len(powers) + len(last)
+
+
+@pytest.mark.parametrize("ratio", [Fraction(-1, 2), Fraction(0), Fraction(1), Fraction(3, 2)])
+def test_a_ratio_that_does_not_fall_is_refused(ratio: Fraction) -> None:
+    with pytest.raises(rb.InvalidMechanism, match="must fall from at most their total"):
+        must_fall(Chances(ratio, 8, 4, 5, lambda _: 4))
+
+
+def test_chances_may_be_all_the_same_and_end_just_high_enough() -> None:
+    assert must_fall(Chances(Fraction(1, 2), 8, 2, 5, lambda _: 2)) > 0
+    with pytest.raises(rb.InvalidMechanism, match=r"must end at 1/\(1 − ratio\)"):
+        must_fall(Chances(Fraction(1, 2), 8, 1, 5, lambda _: 1))
+
+
+@pytest.mark.parametrize("allowed", [Fraction(3), Fraction(7, 5)])
+@pytest.mark.parametrize("moves", [1, 3])
+def test_no_power_is_rounded_up_where_it_must_be_large_enough(
+    allowed: Fraction, moves: int
+) -> None:
+    """A ratio that is too small by less than any rounding."""
+    ratio = 1 / allowed - Fraction(1, 1 << 400)
+    chances = Chances(ratio, TOTAL, TOTAL, 5, lambda _: TOTAL)
+    with pytest.raises(rb.InvalidMechanism, match="fall too fast"):
+        must_keep(allowed**moves, chances, moves, "ε")
 
 
 @pytest.mark.parametrize(
@@ -226,6 +277,22 @@ def test_coins_flipped_together_fall_as_each_alone(
     assert heads == [i for i, (d, u) in enumerate(wanted) if u < chances.at(d)]
 
 
+@pytest.mark.parametrize("unused", [0, 1])  # 32 places are drawn at first, and 31 of them count
+@pytest.mark.parametrize("less", [0, 1])
+def test_a_coin_flipped_together_shows_heads_just_below_its_chance(less: int, unused: int) -> None:
+    """Uniform numbers at the chances themselves, and the least below them."""
+    chances, distances = made("1", 12), list(range(0, 60, 4))
+    places = [chances.at(distance) - (less or distance == 0) for distance in distances]
+    first = b"".join((u >> 96 << 1 | unused).to_bytes(4, sys.byteorder) for u in places)
+    rest = iter([place & ((1 << 96) - 1) for place in places])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("secrets.token_bytes", lambda count: first[:count])
+        patch.setattr("secrets.randbits", lambda bits: next(rest))
+        heads = chances.heads(distances)
+    assert heads == (list(range(len(distances))) if less else [0])
+    assert next(rest, None) is None
+
+
 def test_few_coins_are_left_open() -> None:
     """Else flipping together would gain nothing."""
     low, high = made("1", 100).bounds(np.arange(0, made("1", 100).farthest, 7))
@@ -297,5 +364,5 @@ def test_bounds_that_are_looked_up_hold_at_every_distance(epsilon: str, moves: i
     distances = [0, 1, 2, 7, 30, 500, 5_000, 70_000, 10**9, chances.farthest, 2 * chances.farthest]
     low, high = chances._looked_up(np.array(distances))
     for distance, least, most in zip(distances, low.tolist(), high.tolist(), strict=True):
-        assert least << 96 <= chances.at(distance) <= most << 96
+        assert least << 95 <= chances.at(distance) <= most << 95  # twice the bounds
     assert (chances._listed is None) == (epsilon == "1e-9")

@@ -51,6 +51,16 @@ def size(line: Line, records: int, share: Fraction) -> Fraction:
     )
 
 
+@pytest.mark.parametrize("wrong", range(4))
+def test_every_step_of_a_line_is_proved(wrong: int) -> None:
+    """The first step is that from below the start, the last one that to all larger counts."""
+    before, *weights = (40,) * (wrong + 1) + (81,) * (4 - wrong)
+    with pytest.raises(InvalidMechanism, match="but two exceed"):
+        prove_line(rb.DP.from_ratio(2), Line(before, tuple(weights), 5, 1000))
+    before, *weights = (40,) * (wrong + 1) + (80,) * (4 - wrong)
+    prove_line(rb.DP.from_ratio(2), Line(before, tuple(weights), 5, 1000))
+
+
 @pytest.mark.parametrize(("records", "share", "alpha"), CASES)
 @pytest.mark.parametrize(("guarantee", "lines"), LINES, ids=lambda x: str(x)[:20])
 def test_no_private_test_of_its_size_has_more_power(

@@ -11,16 +11,17 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import rainbowdp as rb
 from noise_oracle import answers, answers_by_sums, excess, exp_between, quick_excess
 from rainbowdp.errors import InvalidMechanism, NotApplicable
+from rainbowdp.exact import noise_proof
 from rainbowdp.exact.noise import NoiseRow
 from rainbowdp.exact.noise_build import canonical_noise
-from rainbowdp.exact.noise_proof import prove_noise
+from rainbowdp.exact.noise_proof import must_not_grow, prove_noise, widest_pair
 
 HALF = rb.TradeOff([(0, 1), ("1/3", "1/3"), (1, 0)])
 BENT = rb.TradeOff(
@@ -68,22 +69,35 @@ def test_what_is_proved_is_so_for_all_counts_all_changes_and_all_sets_of_answers
             assert excess(rows[one], rows[other], guarantee.exact_ratio) <= guarantee.exact_delta
 
 
+def clamped(row: NoiseRow, change: int, moved: int) -> Counter[int]:
+    """The noise moved, and kept in the window from −(reach − change) to the reach."""
+    found: Counter[int] = Counter()
+    for number in range(-row.reach, row.reach + 1):
+        found[min(max(number + moved, change - row.reach), row.reach)] += row.weight(number)
+    return found
+
+
+@given(small_rows(), st.integers(1, 3))
+@settings(max_examples=100, deadline=None)
+def test_the_widest_pair_has_every_place_of_the_window(row: NoiseRow, change: int) -> None:
+    assume(row.reach > row.farthest + change)
+    low, far, reach = change - row.reach, row.farthest, row.reach
+    for pair, moved in zip(widest_pair(row, change), (0, change), strict=True):
+        place = clamped(row, change, moved)
+        left = sum(place[number] for number in range(low + 1, -far))
+        right = sum(place[number] for number in range(far + change + 1, reach))
+        middle = (place[number] for number in range(-far, far + change + 1))
+        assert pair == (place[low], left, *middle, right, place[reach])
+
+
 @given(small_rows(), st.integers(1, 3))
 @settings(max_examples=100, deadline=None)
 def test_the_least_ratio_of_any_two_counts_is_what_is_proved(row: NoiseRow, change: int) -> None:
     """Not too strict either: the widest window is that of two counts, if numbers go so far."""
     if row.reach <= row.farthest + change or not row.end or not row.tail:
         return
-    low = -(row.reach - change)
-    window = range(low, row.reach + 1)
-
-    def clamped(moved: int) -> Counter[int]:
-        found: Counter[int] = Counter()
-        for number in range(-row.reach, row.reach + 1):
-            found[min(max(number + moved, low), row.reach)] += row.weight(number)
-        return found
-
-    one, other = clamped(0), clamped(change)
+    window = range(change - row.reach, row.reach + 1)
+    one, other = clamped(row, change, 0), clamped(row, change, change)
     worst = max(
         Fraction(max(one[place], other[place]), min(one[place], other[place])) for place in window
     )
@@ -294,6 +308,36 @@ def test_noise_that_would_be_too_wide_is_refused_with_its_remedy() -> None:
         canonical_noise(rb.DP("0.00001"), 1, 1000)
     with pytest.raises(NotApplicable, match="standard deviation 100000 is too wide"):
         canonical_noise(rb.GaussianDP("0.00001"), 1, 1000)
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "most"),
+    [(rb.DP(1), 5), (rb.GaussianDP(1), 3), (rb.ZeroConcentrated(1), 3)],
+    ids=str,
+)
+def test_a_side_is_proved_up_to_so_many_weights(
+    monkeypatch: pytest.MonkeyPatch, guarantee: Any, most: int
+) -> None:
+    monkeypatch.setattr(noise_proof, "_LONGEST", 5)
+    monkeypatch.setattr(noise_proof, "_LONGEST_CURVE", 3)
+    prove_noise(guarantee, NoiseRow((3,) * (most + 1), 2, 30, 10), 1, 5)
+    with pytest.raises(
+        InvalidMechanism, match=f"at most {most} weights on a side .*, got {most + 2}"
+    ):
+        prove_noise(guarantee, NoiseRow((3,) * (most + 2), 2, 30, 10), 1, 5)
+
+
+@pytest.mark.parametrize("row", [((3, 4, 2), 1), ((4, 2, 3), 1), ((4, 3, 2), 3), ((4,), 5)])
+def test_weights_that_grow_anywhere_are_refused(row: tuple[tuple[int, ...], int]) -> None:
+    with pytest.raises(InvalidMechanism, match="must not grow"):
+        must_not_grow(NoiseRow(*row, 30, 10))
+    must_not_grow(NoiseRow(tuple(sorted(row[0], reverse=True)), min(row[0]), 30, 10))
+
+
+@pytest.mark.parametrize(("change", "said"), [(1, "by one record, "), (2, "by 2 records, ")])
+def test_a_proof_says_how_far_the_noise_was_moved(change: int, said: str) -> None:
+    proof = prove_noise(rb.DP(1), NoiseRow((3, 3), 2, 30, 10), change, 5)
+    assert said in str(proof)
 
 
 def test_a_row_is_restored_from_its_description() -> None:

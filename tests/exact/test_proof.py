@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rainbowdp as rb
 import reference
 import strategies
-from rainbowdp.exact.steps import symmetric_pair
+from rainbowdp.exact.steps import LONGEST, symmetric_pair
 from rainbowdp.guarantees.closeness import (
     check_rows,
     exp_below,
@@ -25,9 +25,10 @@ from rainbowdp.guarantees.closeness import (
 from rainbowdp.guarantees.polygons import ratio_below
 from rainbowdp.rules.homogeneous.proof import prove_ladders
 from rainbowdp.rules.proximity.build import proximity_holds, proximity_weights
-from rainbowdp.rules.proximity.proof import prove_margins
+from rainbowdp.rules.proximity.proof import MOST_STEPS, prove_margins
 
 TOTAL = 1 << 64
+TWO = rb.DP.from_ratio(2)
 
 
 # the lower bound on e^x
@@ -54,6 +55,13 @@ def test_the_bound_is_at_most_e_to_the_x_and_close(x: Fraction) -> None:
         truth = mp.exp(reference.number(x))
         assert reference.number(bound) <= truth
         assert 1 - reference.number(bound) / truth <= mp.mpf(2) ** -180
+
+
+@pytest.mark.parametrize("bits", range(150, 220, 7))
+def test_no_squaring_rounds_the_bound_up(bits: int) -> None:
+    """Of so small an x the series is 1 + x/2^k exactly, or 1, so that nothing else rounds down."""
+    x = Fraction(1, 1 << bits)
+    assert exp_below(x) <= 1 + x + x * x / 2  # less than e^x
 
 
 @given(strategies.dps())
@@ -242,6 +250,21 @@ def test_the_builders_rows_pass_for_a_gaussian() -> None:
     assert first_violation(promise, (surer, less, less), (less, surer, less))
 
 
+@pytest.mark.parametrize("guarantee", [TWO, rb.GaussianDP(1)], ids=str)
+def test_rows_of_other_lengths_are_not_compared(guarantee: Any) -> None:
+    promise = promise_of(guarantee, 6)
+    for one, other in itertools.permutations(((3, 3), (3, 3, 0)), 2):
+        with pytest.raises(ValueError, match=r"zip\(\)"):
+            first_violation(promise, one, other)
+
+
+def test_a_violation_says_by_how_much() -> None:
+    promise = promise_of(rb.DP.from_ratio(3, 2, delta="1/10"), 10)
+    assert first_violation(promise, (8, 2), (2, 8)) == (
+        "(8, 2) beside (2, 8) exceeds the guarantee by 0.4"
+    )  # 0.8 − 3/2·0.2 − 0.1
+
+
 def test_delta_one_promises_nothing() -> None:
     assert first_violation(promise_of(rb.DP(0, 1), 5), (5, 0), (0, 5)) is None
     assert first_violation(promise_of(rb.TradeOff([(0, 0), (1, 0)]), 5), (5, 0), (0, 5)) is None
@@ -254,9 +277,6 @@ def test_a_guarantee_of_an_unknown_kind_proves_nothing() -> None:
 
 
 # ladders
-
-
-TWO = rb.DP.from_ratio(2)
 
 
 def test_a_proof_says_what_it_checked() -> None:
@@ -294,6 +314,17 @@ def test_rows_of_no_weight_at_all_are_refused() -> None:
     for row in ((0, 0), ()):
         with pytest.raises(rb.InvalidMechanism, match="same positive total"):
             prove_ladders(TWO, {"a": (row, row)}, [])
+
+
+def test_rows_may_have_a_total_of_one() -> None:
+    assert check_rows([(1, 0), (0, 1)]) == 1
+
+
+def test_a_longer_row_is_not_taken_for_one_that_was_seen() -> None:
+    good = ((4, 2), (5, 1))
+    for longer in ((good[0], (5, 1, 0)), ((4, 2, 0), good[1])):
+        with pytest.raises(ValueError, match=r"zip\(\)"):
+            prove_ladders(TWO, {"a": good, "b": longer}, [])
 
 
 def test_numpy_weights_are_refused() -> None:
@@ -485,3 +516,71 @@ def test_margins_need_two_answers_and_dp() -> None:
         with pytest.raises(rb.InvalidMechanism) as caught:
             prove_margins(guarantee, 2, 100, (34, 17))
         reference.assert_one_sentence(caught.value, "(ε,δ)")
+
+
+# margins for which the losers have at most so much together
+
+
+def within(guarantee: rb.DP, answers: int, total: int, steps: tuple[int, ...], most: Any) -> bool:
+    try:
+        prove_margins(guarantee, answers, total, steps, most)
+    except rb.InvalidMechanism:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("ratio", [2, 3])
+def test_of_all_bounded_weights_none_that_passes_breaks_the_promise(ratio: int) -> None:
+    """Every falling sequence of two weights out of 12 with its best bound, on all rows within."""
+    guarantee, lines = rb.DP.from_ratio(ratio), [(Fraction(ratio), Fraction(0))]
+    pairs, passed = reference.margin_pairs(3, 3), 0
+    for steps in itertools.combinations_with_replacement(range(9, 0, -1), 2):
+        found = [most for most in range(1, 12) if within(guarantee, 3, 12, steps, most)]
+        assert found == list(range(1, len(found) + 1))
+        passed += bool(found)
+        for margins in pairs if found else ():
+            p, q = (reference.margin_row(12, steps, one) for one in margins)
+            if 12 - min(p[margins[0].index(0)], q[margins[1].index(0)]) <= found[-1]:
+                assert reference.integer_excess(p, q, lines) <= 0, (steps, margins)
+    assert passed > 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "ratio", "total", "steps", "most"),
+    [
+        ("a loser's weight falls too fast", 3, 100, (25, 8), 30),
+        ("the true answer rises too fast", 3, 100, (25, 9), 76),
+        ("a border is too steep", 3, 100, (24, 8), 30),
+        ("the losers have too much", 2, 102, (69, 68), 68),
+    ],
+)
+def test_each_demand_is_made_of_bounded_weights(
+    fault: str, ratio: int, total: int, steps: tuple[int, ...], most: int
+) -> None:
+    with pytest.raises(rb.InvalidMechanism, match=fault):
+        prove_margins(rb.DP.from_ratio(ratio), 9, total, steps, most)
+
+
+def test_bounded_weights_pass_up_to_the_last_unit() -> None:
+    assert within(rb.DP.from_ratio(3), 9, 100, (25, 9), 75)  # 75·(9 − 1) = 100·(9 − 3)
+    assert within(rb.DP.from_ratio(2), 9, 102, (68, 68), 68)  # 68 = 2·(102 − 68)
+
+
+def test_a_bound_is_a_whole_number_below_the_total_and_without_delta() -> None:
+    three, steps = rb.DP.from_ratio(3), (25, 9)
+    assert within(three, 2, 100, steps, 1)
+    odd: list[Any] = [0, -1, 100, 1.0, True, Fraction(30), "30"]
+    for wrong in odd:
+        with pytest.raises(rb.InvalidMechanism, match="must be below the total, and delta 0"):
+            prove_margins(rb.DP.from_ratio(1000), 2, 100, steps, wrong)
+    with pytest.raises(rb.InvalidMechanism, match="must be below the total, and delta 0"):
+        prove_margins(rb.DP.from_ratio(3, delta="1/100"), 2, 100, steps, 30)
+
+
+def test_margins_of_any_total_and_of_only_so_many_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert prove_margins(rb.DP.from_ratio(1, delta=1), 2, 1, (0,))
+    assert MOST_STEPS == LONGEST  # as many as are made
+    monkeypatch.setattr("rainbowdp.rules.proximity.proof.MOST_STEPS", 3)
+    assert prove_margins(rb.DP.from_ratio(3), 2, 4, (1,) * 3)
+    with pytest.raises(rb.InvalidMechanism, match="must be at most 3, got 4"):
+        prove_margins(rb.DP.from_ratio(3), 2, 4, (1,) * 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,14 +15,14 @@ import rainbowdp as rb
 import reference
 from rainbowdp.errors import NoPlace
 from rainbowdp.exact.scores import MarginScores, VoteScores, restored_scores, scores_for
-from rainbowdp.exact.scores_proof import moves_of_a_vote, moves_of_margins
+from rainbowdp.exact.scores_proof import moves_of_a_vote, moves_of_counts, moves_of_margins
 
 SIGNED = MarginScores()
 
 
 def signed(margins: Sequence[int]) -> list[int]:
     names = [str(number) for number in range(len(margins))]
-    return SIGNED.distances(dict(zip(names, margins, strict=True)), names)
+    return SIGNED.listed(dict(zip(names, margins, strict=True)), names)
 
 
 @pytest.mark.parametrize(("answers", "most"), [(2, 6), (3, 4), (4, 3)])
@@ -64,6 +65,83 @@ def test_the_proof_plays_signed_margins(answers: int) -> None:
     ):
         with pytest.raises(rb.InvalidMechanism, match="signed margins"):
             moves_of_margins(answers, fault)
+
+
+@pytest.mark.parametrize("answers", [2, 5, 6, 7])
+def test_which_margins_are_played(answers: int) -> None:
+    """Up to four rivals in all combinations; more in cycles; the true answer anywhere."""
+    played: list[tuple[int, ...]] = []
+
+    def spy(margins: Sequence[int]) -> list[int]:
+        played.append(tuple(margins))
+        return signed(margins)
+
+    moves_of_margins(answers, spy)
+    values, rivals = (7, 1, 2, 10**20, 3), answers - 1
+    rows = [
+        (cycle * rivals)[n * rivals : (n + 1) * rivals]
+        for cycle in (values, values[:3])
+        for n in range(3)
+    ]
+    if answers <= 5:
+        rows = [*itertools.product(values, repeat=rivals), *rows]
+    wanted = [
+        (*(margin + away for margin in row[:place]), 0, *(margin + away for margin in row[place:]))
+        for row in rows
+        for place in dict.fromkeys((0, rivals // 2, rivals))
+        for away in (0, 4)
+    ]
+    assert played == wanted
+
+
+@pytest.mark.parametrize("answers", [2, 3, 5, 8])
+def test_which_votes_are_played(answers: int) -> None:
+    played: list[tuple[int, ...]] = []
+
+    def spy(counts: Sequence[int]) -> list[int]:
+        played.append(tuple(counts))
+        return [(max(counts) - count) * answers for count in counts]
+
+    moves_of_a_vote(answers, rb.Winner([str(v) for v in range(answers)]).describe(), spy)
+    wanted = []
+    for counts in ((0,) * answers, (3,) * answers, ((0, 7, 14) * answers)[:answers]):
+        wanted.append(counts)
+        for v in dict.fromkeys((0, answers // 2, answers - 1)):
+            wanted.append((*counts[:v], counts[v] + 1, *counts[v + 1 :]))
+    assert played == wanted
+
+
+@pytest.mark.parametrize("question", [rb.Winner(list("abc")), rb.Ranking(list("abc"), first=1)])
+def test_every_vote_that_is_played_counts(question: Any) -> None:
+    """One distance that is wrong in one of them, or one too many."""
+
+    def played(wrong: int | None, longer: bool) -> int:
+        calls = 0
+
+        def distances(counts: Sequence[int]) -> list[int]:
+            nonlocal calls
+            first, *others = [(max(counts) - count) * 3 for count in counts]
+            bad = calls == wrong
+            calls += 1
+            return [first + (bad and not longer), *others, *([0] if bad and longer else [])]
+
+        moves_of_counts(3, question.describe(), distances)
+        return calls
+
+    for number in range(played(None, longer=False)):
+        with pytest.raises(rb.InvalidMechanism, match="one record must move"):
+            played(number, longer=False)
+        with pytest.raises(ValueError, match=r"zip\(\)"):
+            played(number, longer=True)
+
+
+def test_distances_of_too_few_or_of_unknown_votes_are_refused() -> None:
+    vote = rb.Winner(["a", "b", "c"]).describe()
+    with pytest.raises(rb.InvalidMechanism, match="ties must be 'first listed' or 'any leader'"):
+        moves_of_a_vote(3, vote | {"ties": "last"}, lambda counts: counts)
+    ranked = rb.Ranking(["a", "b", "c"], first=1).describe()
+    with pytest.raises(ValueError, match=r"zip\(\)"):
+        moves_of_counts(3, ranked, lambda counts: counts[:2])
 
 
 @pytest.mark.parametrize("answers", [0, 1])
@@ -116,6 +194,6 @@ def test_a_record_moves_one_score_of_a_vote(rows: int) -> None:
     scores = VoteScores.of(question)
 
     def distances(counts: Sequence[int]) -> list[int]:
-        return scores.distances(dict(zip("abc", counts, strict=True)), tuple("abc"))
+        return scores.listed(dict(zip("abc", counts, strict=True)), tuple("abc"))
 
     assert moves_of_a_vote(3, question.describe(), distances) == scores.moves == 6 * rows

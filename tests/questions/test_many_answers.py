@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 
 import pytest
@@ -81,6 +82,38 @@ def test_quantiles(counts: list[int], q: str) -> None:
         left, right = ends[v] - counts[v], ends[-1] - ends[v]
         if (left < Fraction(q) * ends[-1] <= ends[v]) or min(left, right) <= 3:
             assert found[v] == changed(Fraction(q), left, counts[v], right, v == 0)
+
+
+@given(FEW, st.sampled_from(["1/2", "9/10", "1/100", "2/7"]))
+@settings(deadline=None)
+def test_quantiles_where_records_are_substituted(counts: list[int], q: str) -> None:
+    """A bin holds the quantile once enough records have moved past the edges below or above it."""
+    total = sum(counts)
+    rank = max(1, math.ceil(Fraction(q) * total))
+    found = margins_of_a_quantile(Fraction(q), counts, Neighbors.SUBSTITUTED)
+    for v, margin in enumerate(found):
+        left, upto = sum(counts[:v]), sum(counts[: v + 1])
+        due = max(rank - upto, left - rank + 1, 0) if total else min(v, 1)
+        assert margin == due
+
+
+@given(FAR, st.sampled_from(list(Neighbors)), st.sampled_from([1, 2, 7]))
+@settings(deadline=None, max_examples=30)
+def test_an_array_has_the_margins_of_a_person(
+    counts: list[int], neighbors: Neighbors, rows: int
+) -> None:
+    counts = [count + 1 for count in counts]  # an empty table has none
+    names = [str(number) for number in range(len(counts))]
+    for question in (
+        Winner(names, neighbors=neighbors, rows_per_person=rows),
+        Quantile("1/3", range(len(counts) + 1), neighbors=neighbors, rows_per_person=rows),
+    ):
+        together = question.many_margins_of(counts)
+        assert together is not None
+        assert together.tolist() == list(question.margins_of(counts).values())
+        one = question._distances(counts)
+        assert together.tolist() == [math.ceil(Fraction(margin, rows)) for margin in one]
+    assert question.many_margins_of(counts[:3]) is None
 
 
 @given(FAR, st.sampled_from(["1/2", "9/10", "1/1000003", "2/7"]))

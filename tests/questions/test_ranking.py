@@ -268,6 +268,7 @@ def test_the_command_ranks(tmp_path: Path) -> None:
     assert "ranking over 3 answers" in compared.stdout
 
 
+@pytest.mark.slow
 def test_an_order_mostly_has_its_distance() -> None:
     question, chains = asked(3, 2, True, "substituted"), chosen(3, 2, ordered=True)
     equal = []

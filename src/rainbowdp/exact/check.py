@@ -16,7 +16,7 @@ class Check:
     Attributes
     ----------
     holds
-        Whether the guarantee is kept. A check is true or false as this is.
+        Whether the guarantee is kept. ``bool(check)`` is the same.
     guarantee
         What was checked.
     pairs
@@ -24,7 +24,7 @@ class Check:
     statement
         What they were, in words.
     scope
-        Which datasets and which change that covers, and what it cannot know; empty where the
+        Which datasets and which change this covers, and what it cannot know; empty if the
         statement says it all.
     exact
         Whether they were compared in integers, which is a proof, or in floats up to rounding.
@@ -70,7 +70,7 @@ class Check:
 
     @classmethod
     def over_pairs(cls, guarantee: Guarantee, pairs: int) -> Check:
-        """A guarantee that holds on so many pairs of neighboring rows, in floats.
+        """A guarantee that holds on this many pairs of neighboring rows, in floats.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class ExactCount:
-    """A count, noise in integers and the proof of its guarantee; made means proved.
+    """A count with noise in integers, and the proof of its guarantee.
 
     Made by ``mechanism.exact()`` or ``rb.load_count``.
 

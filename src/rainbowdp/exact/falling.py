@@ -79,47 +79,49 @@ class Falling:
         chances: Floats = (top - floor) * np.exp(rate * distances) + floor
         return chances
 
-    def heads(self, distances: Sequence[int]) -> list[int]:
+    def heads(self, distances: Sequence[int] | Integers) -> list[int]:
         """Which coins show heads, one for each distance: exactly with their chances."""
-        if self.in_64_bits(distances):
-            return self.heads_at(np.array(distances, dtype=np.int64))
+        together = self._together(distances)
+        if together is not None:
+            return self._heads_together(together)
         return [
             number
-            for number, distance in enumerate(distances)
+            for number, distance in enumerate(map(int, distances))
             if secrets.randbits(BITS) < self.at(distance)
         ]
 
-    def heads_at(self, distances: Integers) -> list[int]:
-        """The same for many coins at once, whose distances are ``in_64_bits``.
+    def _heads_together(self, distances: Integers) -> list[int]:
+        """The same for many coins at once.
 
         The first 31 places of each uniform number are compared with bounds of the chance; where
         that leaves it open the other 96 places are drawn, and the chance itself decides.
         """
-        drawn = np.frombuffer(secrets.token_bytes(4 * len(distances)), dtype=np.uint32) >> 1
+        drawn = np.frombuffer(secrets.token_bytes(4 * len(distances)), dtype=np.uint32)
         low, high = self._looked_up(distances)
         heads: Integers = (drawn < high).nonzero()[0]
         sure = drawn[heads] < low[heads]
         found: list[int] = heads.tolist()
-        if sure.all():
+        if np.count_nonzero(sure) == len(found):
             return found
         return [
             number
             for number, clear in zip(found, sure.tolist(), strict=True)
-            if clear or self._shows_heads(int(drawn[number]), int(distances[number]))
+            if clear or self._shows_heads(int(drawn[number]) >> 1, int(distances[number]))
         ]
 
     def _shows_heads(self, drawn: int, distance: int) -> bool:
         """Whether a coin does, whose uniform number has these first places."""
         return drawn << _REST | secrets.randbits(_REST) < self.at(distance)
 
-    def share(self, distances: Sequence[int]) -> int:
+    def share(self, distances: Sequence[int] | Integers) -> int:
         """Which distance is drawn, each with exactly its share of all chances."""
         drawn = secrets.randbits(_DRAWN)
-        if self.in_64_bits(distances):
-            found = self._share_by_bounds(np.array(distances, dtype=np.int64), drawn)
+        together = self._together(distances)
+        if together is not None:
+            found = self._share_by_bounds(together, drawn)
             if found is not None:
                 return found
-        ends = list(accumulate(self.at(distance) for distance in distances))
+        ends = list(accumulate(map(self.at, map(int, distances))))
         places = _DRAWN
         while True:  # the uniform number has its first places from drawn, and grows
             least, most = drawn * ends[-1], (drawn + 1) * ends[-1]
@@ -138,27 +140,39 @@ class Falling:
         within = found < len(least) and (found == 0 or most[found - 1] <= start)
         return found if within else None
 
-    def in_64_bits(self, distances: Sequence[int]) -> bool:
-        """Whether they are many, which are quicker to look at together, and none is too long."""
-        return len(distances) >= _MANY and max(self.farthest, max(distances)) < _LARGEST
+    def _together(self, distances: Sequence[int] | Integers) -> Integers | None:
+        """An array of them where they are many, which are quicker together, and none is too long.
+
+        An array is taken as it is: 64 bits hold its distances.
+        """
+        if self.farthest >= _LARGEST:
+            return None
+        if isinstance(distances, np.ndarray):
+            return distances
+        if len(distances) < _MANY or max(distances) >= _LARGEST:
+            return None
+        return np.array(distances, dtype=np.int64)
 
     def _looked_up(self, distances: Integers) -> tuple[Integers, Integers]:
-        """The bounds from a list of them, where it is short; its last ones are for all beyond."""
+        """Twice the bounds, so that a number of 32 bits is compared by its first 31.
+
+        From a list of them, where it is short; its last ones are for all beyond.
+        """
         if self._listed is None:
-            return self.bounds(distances)
+            low, high = self.bounds(distances)
+            return 2 * low, 2 * high
         low, high = self._listed
-        within = np.minimum(distances, len(low) - 1)
-        return low[within], high[within]
+        return low.take(distances, mode="clip"), high.take(distances, mode="clip")
 
     @cached_property
     def _listed(self) -> tuple[Integers, Integers] | None:
-        """The bounds by distance, up to where hardly anything is left of a chance."""
+        """Twice the bounds by distance, up to where hardly anything is left of a chance."""
         size = _FIRST * self.least + 1  # ratio^least is less than a half, so that is long enough
         if size > _LISTED:
             return None
         low, high = self.bounds(np.arange(size))
         low[-1] = -1
-        return low, high
+        return 2 * low, 2 * high
 
     def bounds(self, distances: Integers) -> tuple[Integers, Integers]:
         """For each distance L and H with L·2^96 ≤ chance ≤ H·2^96.

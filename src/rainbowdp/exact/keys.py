@@ -52,7 +52,7 @@ class KeyLadder:
         return self.weights[min(people, len(self.weights) - 1)]
 
     def chance(self, people: int) -> Fraction:
-        """The chance that a key of so many people is named."""
+        """The chance that a key of this many people is named."""
         return Fraction(self.weight(people), self.total)
 
     def named(self, people: int) -> bool:

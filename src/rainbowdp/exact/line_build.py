@@ -28,7 +28,7 @@ _FINE = 32  # bits to which the first weight is found
 
 
 def most_powerful(guarantee: Guarantee, records: int, share: Fraction, alpha: Fraction) -> Line:
-    """The line with the largest size of at most ``alpha`` where each record matches so often."""
+    """The line with the largest size of at most ``alpha`` if each record matches that often."""
     promise = guarantee
     if isinstance(guarantee, ZeroConcentrated):
         promise = GaussianDP(root_below(2 * guarantee.exact_rho, ROOT_BITS))

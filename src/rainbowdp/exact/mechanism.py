@@ -20,6 +20,7 @@ from rainbowdp.exact.names import name_to_json
 from rainbowdp.exact.rows import ExactRow
 from rainbowdp.exact.rule import Key, Rule
 from rainbowdp.exact.scope import scope_of_a_question
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.saying import ON_A_GRAPH, at_a_distance, is_on_a_graph
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -121,8 +122,8 @@ def simulate(row: dict[Answer, Any], size: int, seed: int | None) -> list[Answer
 class ExactMechanism(Releasable):
     """A mechanism in integers with the proof that it keeps its guarantee.
 
-    Made by ``mechanism.exact()`` or ``rb.load``. Made means proved: a rule that does not keep the
-    guarantee cannot be constructed.
+    Made by ``mechanism.exact()`` or ``rb.load``. A rule that does not keep the guarantee cannot be
+    constructed, so every instance is proved.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ class ExactMechanism(Releasable):
 
     def __post_init__(self) -> None:
         if len(set(self.answers)) != len(self.answers) or not self.answers:
-            raise InvalidMechanism(f"answers must be different, got {self.answers!r}")
+            raise InvalidMechanism(f"answers must be different, got {brief(self.answers)}")
         if self.question is None and not is_on_a_graph(self.neighbors):
             raise InvalidMechanism(
                 f"neighbors must be {ON_A_GRAPH!r} or {at_a_distance('…')!r} where there is no "
@@ -170,7 +171,7 @@ class ExactMechanism(Releasable):
             )
         if self.question is not None and self.question.get("neighbors") != self.neighbors:
             raise InvalidMechanism(
-                f"a mechanism must have the neighbors of its question, got {self.neighbors!r}"
+                f"a mechanism must have the neighbors of its question, got {brief(self.neighbors)}"
             )
         if self.question is not None:
             scope = scope_of_a_question(self.question)
@@ -197,6 +198,9 @@ class ExactMechanism(Releasable):
     def check(self) -> Check:
         """The exact proof of the guarantee, without which there would be no such mechanism."""
         return self.proof
+
+    def __repr__(self) -> str:
+        return f"ExactMechanism({self.name}, {len(self.answers)} answers, {self.guarantee})"
 
     def _repr_html_(self) -> str:
         named = {

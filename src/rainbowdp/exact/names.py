@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rainbowdp.errors import InvalidFile
+from rainbowdp.expecting import brief
 from rainbowdp.storage.integers import LARGEST_NUMBER
 
 
@@ -14,13 +15,14 @@ def name_to_json(value: Any) -> Any:
         return [name_to_json(part) for part in value]
     if type(value) is int and abs(value) > LARGEST_NUMBER:
         raise InvalidFile(
-            f"a whole number that names an answer or a region must be within 2^53, got {value!r}; "
+            f"a whole number that names an answer or a region must be within 2^53, "
+            f"got {brief(value)}; "
             "name it by text"
         )
     if type(value) is int or (type(value) is str and _is_text(value)):
         return value
     raise InvalidFile(
-        f"a file can name answers and regions by text or whole numbers, got {value!r}"
+        f"a file can name answers and regions by text or whole numbers, got {brief(value)}"
     )
 
 

@@ -125,6 +125,11 @@ class Rule(ABC):
     def restore(cls, content: Mapping[str, Any]) -> Rule:
         """The rule that ``describe`` described."""
 
+    @property
+    def single_rows(self) -> int:
+        """How many regions it has, if each of them is a single row that somebody else made."""
+        return 0
+
     def outline(self, answers: tuple[Answer, ...]) -> Outline | None:
         """The rule as lines of depths, or none where only counts find a row."""
         return None

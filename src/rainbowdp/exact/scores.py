@@ -30,21 +30,26 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label
 from rainbowdp.errors import InvalidMechanism, NoPlace
 from rainbowdp.exact.margins import (
+    MOST,
     ON_A_GRAPH,
+    array_of,
     margins_at,
     margins_at_depth,
     margins_of,
     outline_by_margins,
+    truth_and_depth,
 )
 from rainbowdp.exact.rule import Outline, Short
 from rainbowdp.exact.steps import LONGEST
 from rainbowdp.exact.votes import (
+    as_key,
     chances_of_a_vote,
     counts_key,
     counts_of,
     must_be_that_vote,
     must_be_those_sets,
 )
+from rainbowdp.expecting import brief
 from rainbowdp.questions import Question, Ranking, Winner
 from rainbowdp.questions.ranking import MOST_RANKINGS
 from rainbowdp.questions.relations import Neighbors, Ties, one_of
@@ -79,11 +84,16 @@ class Scores(ABC):
 
     def key_of(self, numbers: Sequence[int], answers: Sequence[Answer]) -> Any:
         """The key that has these counts or margins: proofs play with them."""
-        return dict(zip(answers, numbers, strict=True))
+        return as_key(numbers, answers)
 
     @abstractmethod
-    def distances(self, key: Any, answers: Sequence[Answer]) -> list[int]:
-        """How many steps each answer is behind the best."""
+    def distances(self, key: Any, answers: Sequence[Answer]) -> list[int] | Integers:
+        """How many steps each answer is behind the best; an array where the key is one."""
+
+    def listed(self, key: Any, answers: Sequence[Answer]) -> list[int]:
+        """The distances as numbers of Python, which no product makes overflow."""
+        found = self.distances(key, answers)
+        return found if isinstance(found, list) else [int(distance) for distance in found]
 
     @abstractmethod
     def distances_at(self, counts: Integers, margins: Floats) -> Floats:
@@ -145,7 +155,7 @@ class VoteScores(Scores):
     def __post_init__(self) -> None:
         if any(type(number) is not int or number < 1 for number in (self.answers, self.rows)):
             raise InvalidMechanism(
-                f"scores need answers and rows from 1, got {self.answers!r} and {self.rows!r}"
+                f"scores need answers and rows from 1, got {brief(self.answers)} and {self.rows!r}"
             )
         ties = one_of(Ties, self.ties, "ties", InvalidMechanism)
         neighbors = one_of(Neighbors, self.neighbors, "neighbors", InvalidMechanism)
@@ -190,15 +200,26 @@ class VoteScores(Scores):
         """The counts of all answers."""
         return counts_key(question, counted)
 
-    def distances(self, key: Any, answers: Sequence[Answer]) -> list[int]:
+    def distances(self, key: Any, answers: Sequence[Answer]) -> list[int] | Integers:
         """How far each score is below the highest."""
-        parts, counts = self.parts, counts_of(key, answers)
+        parts, together = self.parts, array_of(key, answers, "counts")
+        if together is not None and parts * int(together[together.argmax()]) <= MOST:
+            late: Integers = self._places - parts * together
+            late -= late[late.argmin()]
+            return late
+        counts = counts_of(key, answers)
         if self.ties == Ties.ANY_LEADER:
             most = max(counts)
             return [most - count for count in counts]
         behind = [number - parts * count for number, count in enumerate(counts)]
         least = min(behind)
         return [distance - least for distance in behind]
+
+    @cached_property
+    def _places(self) -> Integers:
+        """What being listed so late costs."""
+        last = self.answers if self.ties == Ties.FIRST_LISTED else 1
+        return np.arange(self.answers) % last
 
     def distances_at(self, counts: Integers, margins: Floats) -> Floats:
         """From the counts."""
@@ -403,8 +424,14 @@ class MarginScores(Scores):
         """The margins."""
         return margins_at(question, counted)
 
-    def distances(self, key: Any, answers: Sequence[Answer]) -> list[int]:
+    def distances(self, key: Any, answers: Sequence[Answer]) -> list[int] | Integers:
         """λ_v + D − 1, and 0 for the true answer."""
+        found = truth_and_depth(key, answers)
+        if found is not None:
+            true, depth = found
+            behind: Integers = key + depth
+            behind[true] = 0
+            return behind
         margins = margins_of(key, answers)
         true = margins.index(0)
         less = min([*margins[:true], *margins[true + 1 :]], default=1) - 1
@@ -494,7 +521,7 @@ def restored_scores(content: Mapping[str, Any]) -> Scores:
         return VoteScores(**given)
     if kind == "sets":
         return SetScores(**given)
-    raise InvalidMechanism(f"scores must be of counts, sets or margins, got {kind!r}")
+    raise InvalidMechanism(f"scores must be of counts, sets or margins, got {brief(kind)}")
 
 
 def _plain(value: Any) -> Any:

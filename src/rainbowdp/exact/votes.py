@@ -6,28 +6,48 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from rainbowdp.aliases import Answer
+import numpy as np
+
+from rainbowdp.aliases import Answer, Integers
 from rainbowdp.errors import InvalidMechanism, NoPlace
-from rainbowdp.exact.margins import numbers_of
+from rainbowdp.exact.margins import MOST, array_of, numbers_of
 from rainbowdp.questions import Question
 from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.questions.weights import limit_of
 
+MANY = 12  # counts that are quicker to look at all at once
+
 
 def counts_of(key: Any, answers: Sequence[Answer]) -> list[int]:
     """The counts that ``key`` has for ``answers``, checked; strict, for a wrong row would leak."""
+    together = array_of(key, answers, "counts")
+    if together is not None:
+        listed: list[int] = together.tolist()
+        return listed
     counts = numbers_of(key, answers, "counts")
     if set(map(type, counts)) != {int} or min(counts) < 0:
         raise NoPlace("counts that are whole numbers from 0", key)
     return counts
 
 
-def counts_key(question: Question, counted: Any) -> dict[str, int]:
-    """The counts of all answers: what rules for votes find a row by."""
+def counts_key(question: Question, counted: Any) -> dict[str, int] | Integers:
+    """The counts of all answers: what rules for votes find a row by.
+
+    Many counts that 64 bits hold are an array, in the order of the answers.
+    """
     answers = question.answers
-    if type(counted) is dict and tuple(counted) == answers:
-        return counted
-    return {answer: int(counted.get(answer, 0)) for answer in answers}
+    if type(counted) is not dict or tuple(counted) != answers:
+        counted = {answer: int(counted.get(answer, 0)) for answer in answers}
+    return as_key(list(counted.values()), answers)
+
+
+def as_key(numbers: Sequence[int], answers: Sequence[Answer]) -> dict[Answer, int] | Integers:
+    """Numbers in the order of ``answers`` as a key: an array where they are many and small."""
+    if len(numbers) >= MANY:
+        together = np.array(numbers)  # of floats and of what 64 bits do not hold it is another type
+        if together.dtype == np.int64 and together[together.argmax()] <= MOST:
+            return together
+    return dict(zip(answers, numbers, strict=True))
 
 
 def must_be_that_vote(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.questions.functions import ROUNDED, check_applied, checked_function
 from rainbowdp.questions.groups import Equals, ValueGroup
 
@@ -27,7 +28,7 @@ class By:
 
     def __init__(self, column: str | None, groups: Iterable[str], apply: str | None = None) -> None:
         if column is not None and (not isinstance(column, str) or not column):
-            raise InvalidQuestion(f"by must be the name of a column, got by={column!r}")
+            raise InvalidQuestion(f"by must be the name of a column, got by={brief(column)}")
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "names", _checked(groups))
         object.__setattr__(self, "apply", checked_function(apply, column))
@@ -48,7 +49,7 @@ def _checked(groups: Iterable[str]) -> tuple[str, ...]:
     """The names of the groups: different texts, none of them empty."""
     rule = "groups must be a list of different texts"
     if isinstance(groups, str) or not isinstance(groups, Iterable):
-        raise InvalidQuestion(f"{rule}, got {groups!r}")
+        raise InvalidQuestion(f"{rule}, got {brief(groups)}")
     listed = tuple(groups)
     if not listed:
         raise InvalidQuestion(f"{rule}, got none: list the groups to be asked about")
@@ -59,8 +60,8 @@ def _checked(groups: Iterable[str]) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in listed:
         if not isinstance(name, str) or not name:
-            raise InvalidQuestion(f"{rule}, got {name!r} among them")
+            raise InvalidQuestion(f"{rule}, got {brief(name)} among them")
         if name in seen:
-            raise InvalidQuestion(f"{rule}, got {name!r} twice: list it once")
+            raise InvalidQuestion(f"{rule}, got {brief(name)} twice: list it once")
         seen.add(name)
     return listed

@@ -23,10 +23,10 @@ MOST = 10**9
 class Count(Shown):
     """How many matching records are there?
 
-    The answer is a whole number from 0 to ``at_most``, with noise. Where a person has one record,
-    it answers every threshold at once: "is the count at least T?" as surely as ``Threshold(T)``
-    would under the same ε, δ or μ, whichever T you think of afterwards. A record matches as for
-    ``Threshold``; without a column the count is given: ``{"matching": n}``.
+    The answer is a whole number from 0 to ``at_most``, with noise. If a person has one record, it
+    answers every threshold at once: it says whether the count is at least T as reliably as
+    ``Threshold(T)`` would under the same ε, δ or μ, for any T you think of afterwards. A record
+    matches as for ``Threshold``; without a column the count is given: ``{"matching": n}``.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Count(Shown):
     rows_per_person
         How many records of one person count.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person.
     where
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply
@@ -125,7 +125,7 @@ class Count(Shown):
         return self.threshold(1).groups
 
     def threshold(self, at_least: int) -> Threshold:
-        """The question whether there are at least so many of the same records.
+        """The question whether there are at least this many of the same records.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.expecting import whole
+from rainbowdp.expecting import brief, whole
 from rainbowdp.questions.base import (
     checked_answers,
     checked_column,
@@ -24,11 +24,11 @@ from rainbowdp.questions.showing import Shown
 
 @dataclass(frozen=True, init=False)
 class Custom(Shown):
-    """A question whose margins the user computes.
+    """A question whose margins you compute yourself.
 
     ``function`` takes a dataset and returns a whole number for each answer: 0 at exactly one, the
     true answer, and positive elsewhere. A change of one record must change each number by at most
-    1. The exact distance is the best choice; privacy needs no more than these rules. *You must make
+    1. The exact distance is the best choice, but privacy only needs these rules. *You must make
     sure that they hold*: a function that breaks them breaks the privacy of every answer.
     ``rb.refute`` looks for a counterexample.
 
@@ -41,7 +41,7 @@ class Custom(Shown):
     neighbors
         What one change of the dataset is: ``"substituted"`` or ``"added or removed"``.
     name
-        Stands for the function in files and ledgers, so give another function another name.
+        Stands for the function in files and ledgers, so give different functions different names.
     column
         The column with the values, if tables are to be counted.
     groups
@@ -52,7 +52,7 @@ class Custom(Shown):
     rows_per_person
         How many records of one person count.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person.
     where
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply
@@ -103,10 +103,12 @@ class Custom(Shown):
         apply: str | None = None,
     ) -> None:
         if not callable(function):
-            raise InvalidQuestion(f"function must be a function of a dataset, got {function!r}")
+            raise InvalidQuestion(
+                f"function must be a function of a dataset, got {brief(function)}"
+            )
         if not isinstance(name, str) or not name:
             raise InvalidQuestion(
-                f"name must be a text that stands for the function, got name={name!r}"
+                f"name must be a text that stands for the function, got name={brief(name)}"
             )
         for key, value in {
             "answers": checked_answers(answers),
@@ -216,7 +218,7 @@ def _checked_groups(groups: Iterable[ValueGroup]) -> tuple[ValueGroup, ...]:
         listed = tuple((name, rule) for name, rule in groups)
     except (TypeError, ValueError):
         raise InvalidQuestion(
-            f"groups must be pairs of a name and an Equals or a Between, got {groups!r}"
+            f"groups must be pairs of a name and an Equals or a Between, got {brief(groups)}"
         ) from None
     for name, rule in listed:
         if not isinstance(name, str) or not isinstance(rule, Equals | Between):
@@ -225,7 +227,7 @@ def _checked_groups(groups: Iterable[ValueGroup]) -> tuple[ValueGroup, ...]:
             )
     names = [name for name, _ in listed]
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise InvalidQuestion(f"groups must have different names, got {twice[0]!r} twice")
+        raise InvalidQuestion(f"groups must have different names, got {brief(twice[0])} twice")
     if len({type(rule) for _, rule in listed}) > 1:
         raise InvalidQuestion("groups must be all Equals or all Between, got both")
     ranges = [rule for _, rule in listed if isinstance(rule, Between)]

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.numeric.quantity import Number, exact
 
 End: TypeAlias = int | float | datetime
@@ -81,7 +82,8 @@ def end(value: GivenEnd, what: str) -> End:
             return _number(value, what)
     if time is None:
         raise InvalidQuestion(
-            f"{what} must be a time of the years 1 to 9999 in whole microseconds, got {value!r}"
+            f"{what} must be a time of the years 1 to 9999 in whole microseconds, "
+            f"got {brief(value)}"
         )
     return time
 
@@ -160,4 +162,4 @@ def _number(value: object, what: str) -> int | float:
     try:
         return float(fraction)
     except OverflowError:
-        raise InvalidQuestion(f"{what} must fit a 64-bit float, got {value!r}") from None
+        raise InvalidQuestion(f"{what} must fit a 64-bit float, got {brief(value)}") from None

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.questions.ends import End, Kind
 from rainbowdp.questions.groups import Between, Equals, Group
 
@@ -47,7 +48,9 @@ def checked_function(name: str | None, column: str | None) -> str | None:
     if name is None:
         return None
     if not isinstance(name, str) or name not in FUNCTIONS:
-        raise InvalidQuestion(f"apply must be one of {', '.join(FUNCTIONS)}, got apply={name!r}")
+        raise InvalidQuestion(
+            f"apply must be one of {', '.join(FUNCTIONS)}, got apply={brief(name)}"
+        )
     if column is None:
         raise InvalidQuestion(f"apply={name!r} needs a column to apply it to, got none")
     return name
@@ -68,7 +71,8 @@ def check_applied(function: str | None, groups: Iterable[Group]) -> None:
                 )
         elif function not in LETTERS and not isinstance(exact_end(rule.value, repr(name)), int):
             raise InvalidQuestion(
-                f"apply={function!r} gives whole numbers, got {rule.value!r}: list whole numbers"
+                f"apply={function!r} gives whole numbers, "
+                f"got {brief(rule.value)}: list whole numbers"
             )
         undone(function, rule)
 
@@ -96,7 +100,7 @@ def exact_end(value: object, what: str) -> int | float:
     try:
         number = Fraction(str(value))
     except (ValueError, ZeroDivisionError):
-        raise InvalidQuestion(f"{what} must be a number, got {value!r}") from None
+        raise InvalidQuestion(f"{what} must be a number, got {brief(value)}") from None
     if number.denominator == 1:
         return number.numerator
     try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.questions.base import CountQuestion
 from rainbowdp.questions.by import By
 from rainbowdp.questions.count import Count
@@ -30,9 +31,9 @@ class Way(NamedTuple):
 class Grouped(Shown):
     """One question, asked in each of the listed groups of records at one price for all.
 
-    A record is in one group at most, so what one record can change is little, however many groups
-    there are: ``docs/groups.md`` has the price and its proof. Records of other groups, and records
-    without one, are not counted.
+    A record is in one group at most, so one record can change only little, however many groups
+    there are: ``docs/how-to/groups.md`` has the price and its proof. Records of other groups, and
+    records without one, are not counted.
 
     Parameters
     ----------
@@ -43,9 +44,9 @@ class Grouped(Shown):
     groups
         The values of that column to ask about: different texts.
     public
-        Whether everybody knows which group each record is in, or each person with all records, and
-        that cannot change. A change is then inside one group: half the price, or an answer as good,
-        where records are substituted, and a k-th where a person has k records.
+        Whether everybody knows which group each record is in (and each person with all of their
+        records), and that cannot change. A change then stays inside one group, which can halve the
+        price if records are substituted, and divide it by k if a person has k records.
     apply
         A function of the column's values that says the group: year, month, day, hour, lower,
         floor, round.
@@ -85,7 +86,7 @@ class Grouped(Shown):
         if (by is None) != (question.column is None):
             raise InvalidQuestion(
                 "a question in groups needs both its own column and by=, or neither where counts "
-                f"are given, got column={question.column!r} and by={by!r}"
+                f"are given, got column={brief(question.column)} and by={by!r}"
             )
         if (
             isinstance(question, Quantile | Quantiles)
@@ -95,7 +96,7 @@ class Grouped(Shown):
                 "with groups a person who has one vote has no median: use person_rule='sample'"
             )
         if not isinstance(public, bool):
-            raise InvalidQuestion(f"public must be True or False, got public={public!r}")
+            raise InvalidQuestion(f"public must be True or False, got public={brief(public)}")
         for name, value in (
             ("question", question),
             ("by", By(by, groups, apply)),

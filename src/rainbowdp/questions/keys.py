@@ -17,20 +17,21 @@ from rainbowdp.questions.showing import Shown
 
 @dataclass(frozen=True, init=False)
 class Keys(Shown):
-    """Which keys are there: names of products, towns or diagnoses that nobody listed beforehand.
+    """Which keys are there? Names of products, towns or diagnoses that nobody listed beforehand.
 
-    A key that one person alone brought must not be named, so each is named with a chance that
-    grows with the number of its people. A person counts once in each key, and in no more than
-    ``keys_per_person`` of them. Without a column the people of each key are given:
-    ``{"flu": 1000, "rare": 1}``, and it is you who keeps that limit.
+    A key that only one person has must not give that person away, so the chance that a key is
+    named grows with the number of people who have it. A person counts once for each key, and for
+    at most ``keys_per_person`` keys. Without a column you give the number of people for each key,
+    ``{"flu": 1000, "rare": 1}``, and must keep that limit yourself.
 
     Parameters
     ----------
     column
-        The column that holds the keys, texts, whole numbers or dates; None if people are given.
+        The column that holds the keys (texts, whole numbers or dates); None if you give the numbers
+        of people.
     keys_per_person
-        L: how many keys one person counts in at most, a random choice of that person's. Without a
-        ``person`` column you promise that nobody has more rows.
+        L: for how many keys one person counts at most, chosen at random from that person's. Without
+        a ``person`` column you promise that nobody has more rows.
     neighbors
         What one change is: ``"added or removed"`` or ``"substituted"``. A person who is substituted
         leaves up to L keys and enters up to L others.

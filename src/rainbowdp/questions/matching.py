@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.questions.ends import End, GivenEnd, end, kind_of, less, shown
 from rainbowdp.questions.groups import Between, Equals
 
@@ -29,7 +30,7 @@ def checked_matching(
     if (column is None) != (not given):
         raise InvalidQuestion(
             f"{what} needs both a column and equals=, minimum= or maximum=, or neither "
-            f"where counts are given, got column={column!r} and {', '.join(given) or 'none'}"
+            f"where counts are given, got column={brief(column)} and {', '.join(given) or 'none'}"
         )
     if "equals" in given and len(given) > 1:
         raise InvalidQuestion(

@@ -30,7 +30,7 @@ class ProportionTest(Shown):
     """Do records match more often than p, beyond chance?
 
     The records are taken as draws from a population, and the null hypothesis is that at most a
-    share p of it matches. If that is so, "significant" is said with a chance of at most α. The
+    share p of it matches. If it holds, the answer is "significant" with a chance of at most α. The
     number of records is public, so neighbors are substituted, and a person has one record.
 
     Parameters
@@ -52,7 +52,7 @@ class ProportionTest(Shown):
     person
         The column that says whose record it is.
     rows_per_person
-        1: several records of one person are no independent draws.
+        1, since several records of one person are not independent draws.
     person_rule
         Which record of a person counts: a random ``"sample"`` of one, or ``"one vote"``.
     where

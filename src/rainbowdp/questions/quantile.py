@@ -12,8 +12,9 @@ from typing import Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
+from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import CountQuestion, checked_counts
 from rainbowdp.questions.ends import End, GivenEnd, described, end, kind_of, less
@@ -33,10 +34,10 @@ class Quantile(CountQuestion):
     """Which of the listed bins holds the q-quantile?
 
     With N counted records and rank r = max(1, ⌈qN⌉) the answer is the first bin whose cumulative
-    count reaches r; of an empty table it is the first bin. No value falls beside the bins: the
-    first and the last are open, ``< 10`` and ``≥ 20``, wherever the outer edges are.
+    count reaches r; for an empty table it is the first bin. Every value is in some bin: the first
+    and the last are open, ``< 10`` and ``≥ 20``, wherever the outer edges are.
 
-    The margins have closed forms, proved in ``docs/theory.md`` (The margins of a quantile). Cost:
+    The margins have closed forms, proved in ``docs/margins.md`` (The margins of a quantile). Cost:
     O(q) for q bins, whatever the counts.
 
     Parameters
@@ -59,7 +60,7 @@ class Quantile(CountQuestion):
     rows_per_person
         How many records of one person count.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person, the bin of that person's
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person, the bin of that person's
         median.
     where
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
@@ -159,6 +160,9 @@ class Quantile(CountQuestion):
     def _distances(self, counts: Sequence[int]) -> list[int]:
         return margins_of_a_quantile(self.q, counts, self.neighbors)
 
+    def _distances_together(self, counts: Sequence[int]) -> Integers | None:
+        return many_margins_of_a_quantile(self.q, counts, self.neighbors)
+
 
 def margins_of_a_quantile(q: Fraction, counts: Sequence[int], neighbors: Neighbors) -> list[int]:
     """How many records must change before each bin holds the quantile.
@@ -166,13 +170,14 @@ def margins_of_a_quantile(q: Fraction, counts: Sequence[int], neighbors: Neighbo
     >>> margins_of_a_quantile(Fraction(1, 2), [4, 1, 2], Neighbors.SUBSTITUTED)
     [0, 1, 2]
     """
+    together = many_margins_of_a_quantile(q, counts, neighbors)
+    if together is not None:
+        listed: list[int] = together.tolist()
+        return listed
     total = sum(counts)
     if total == 0:
         return [min(j, 1) for j in range(len(counts))]
     p, d = q.numerator, q.denominator
-    together = len(counts) >= _MANY and d * (total + 1) < _LARGEST
-    if together and neighbors == Neighbors.ADDED_OR_REMOVED:
-        return _added_or_removed_together(p, d, counts)
     rank = -(-p * total // d)
     ends = list(accumulate(counts))
     if neighbors == Neighbors.SUBSTITUTED:  # as many as the rank is away from the bin
@@ -216,19 +221,44 @@ def _from_above(p: int, d: int, left: int, own: int, right: int) -> int:
     return first + max(0, gap // max(p, d - p) + 1)
 
 
-def _added_or_removed_together(p: int, d: int, counts: Sequence[int]) -> list[int]:
-    """Both for many bins at once.
+def many_margins_of_a_quantile(
+    q: Fraction, counts: Sequence[int], neighbors: Neighbors
+) -> Integers | None:
+    """The same in 64 bits, all at once; none where that is slower or a table empty or too large.
+
+    >>> many_margins_of_a_quantile(Fraction(1, 2), [2] * 30, Neighbors.SUBSTITUTED)[12:17].tolist()
+    [4, 2, 0, 1, 3]
+    """
+    if len(counts) < _MANY:
+        return None
+    total, p, d = sum(counts), q.numerator, q.denominator
+    if total == 0 or d * (total + 1) >= _LARGEST:
+        return None
+    ends = np.array(counts, dtype=np.int64).cumsum()
+    rank = -(-p * total // d)
+    true = int(ends.searchsorted(rank))
+    away = np.empty_like(ends)
+    if neighbors == Neighbors.SUBSTITUTED:
+        away[:true] = rank - ends[:true]
+        away[true + 1 :] = ends[true:-1] + (1 - rank)
+    else:
+        _added_or_removed_together(p, d, counts, ends, true, away)
+    away[true] = 0
+    return away
+
+
+def _added_or_removed_together(
+    p: int, d: int, counts: Sequence[int], ends: Integers, true: int, away: Integers
+) -> None:
+    """Both for many bins at once, into ``away``; what that has at the true bin means nothing.
 
     With N records and T up to the end of a bin, q·R − (1−q)(L+M) = qN − T, and from above
     (1−q)L − q(M+R) = L − qN.
     """
-    ends = np.array(counts, dtype=np.int64).cumsum()
     total, most = int(ends[-1]), max(p, d - p)
-    true = int(ends.searchsorted(-(-p * total // d)))
-    away = np.empty_like(ends)  # times most, before rounding down
-    away[:true] = p * total + most - 1 - d * ends[:true]
-    away[true + 1 :] = d * ends[true:-1] + (most - p * total)
     away[true] = 0
+    away[:true] = p * total + most - 1 - d * ends[:true]  # times most, before rounding down
+    away[true + 1 :] = d * ends[true:-1] + (most - p * total)
     empty = 0 in counts
     if empty:
         first = np.array(counts) == 0
@@ -239,10 +269,7 @@ def _added_or_removed_together(p: int, d: int, counts: Sequence[int]) -> list[in
     np.maximum(away, 0, out=away)
     if empty:
         away += first
-    distances: list[int] = away.tolist()
-    distances[true] = 0
-    distances[0] = min(distances[0], total)  # an empty table answers with the first bin
-    return distances
+    away[0] = min(int(away[0]), total)  # an empty table answers with the first bin
 
 
 def ranges_of(bins: Sequence[Bin]) -> list[Between]:
@@ -258,7 +285,7 @@ def checked_bins(bins: Iterable[Any], closed_ends: bool) -> tuple[Bin, ...]:
     """Bins as pairs that rise, touch and do not overlap, the outer ones open unless closed."""
     rule = "bins must be rising edges or pairs (low, high)"
     if isinstance(bins, str) or not isinstance(bins, Iterable):
-        raise InvalidQuestion(f"{rule}, got bins={bins!r}")
+        raise InvalidQuestion(f"{rule}, got bins={brief(bins)}")
     given: list[Any] = list(bins)
     pairs = [isinstance(item, Sequence) and not isinstance(item, str) for item in given]
     if any(pairs) and not all(pairs):
@@ -266,7 +293,7 @@ def checked_bins(bins: Iterable[Any], closed_ends: bool) -> tuple[Bin, ...]:
     found = [_checked_bin(ends) for ends in (given if any(pairs) else pairwise(given))]
     if len(found) < 2:
         raise InvalidQuestion(
-            f"a quantile needs at least two bins, got bins={given!r}; "
+            f"a quantile needs at least two bins, got bins={brief(given)}; "
             "to split at 5 and 10 write [None, 5, 10, None]"
         )
     kind_of(*(edge for ends in found for edge in ends))
@@ -284,7 +311,7 @@ def checked_bins(bins: Iterable[Any], closed_ends: bool) -> tuple[Bin, ...]:
 def _checked_bin(ends: object) -> Bin:
     """The two ends of a bin; the low one may be -inf and the high one inf."""
     if not isinstance(ends, Sequence) or len(ends) != 2:
-        raise InvalidQuestion(f"a bin must be a pair (low, high), got {ends!r}")
+        raise InvalidQuestion(f"a bin must be a pair (low, high), got {brief(ends)}")
     low, high = ends
     return _edge(low, "-"), _edge(high, "")
 

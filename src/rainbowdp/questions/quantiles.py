@@ -14,6 +14,7 @@ import numpy as np
 
 from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.alternations import margins_of_quantiles
 from rainbowdp.questions.base import CountQuestion
@@ -32,7 +33,7 @@ _MOST_QUANTILES = 9  # deciles; all sequences of rises and falls are tried
 class Quantiles(CountQuestion):
     """Which of the listed bins hold the quantiles, all of them in one answer?
 
-    An answer names a bin for each quantile, none before the last: ``< 10 | [10, 20) | ≥ 20``. The
+    An answer names a bin for each quantile, in rising order: ``< 10 | [10, 20) | ≥ 20``. The
     true one holds what ``Quantile`` answers for each. The margin of an answer is at least the
     largest of its bins' margins, and more where one quantile must rise and another fall; it is 0
     exactly at the truth and never changes by more than one (``docs/rankings.md`` has the proof).
@@ -56,7 +57,7 @@ class Quantiles(CountQuestion):
     rows_per_person
         How many records of one person count.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person, the bin of that person's
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person, the bin of that person's
         median.
     where
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
@@ -139,7 +140,9 @@ class Quantiles(CountQuestion):
 def _checked_shares(qs: Iterable[Number]) -> tuple[Fraction, ...]:
     """One to nine numbers strictly between 0 and 1 that rise."""
     if isinstance(qs, str) or not isinstance(qs, Iterable):
-        raise InvalidQuestion(f'qs must be a list of quantiles such as ["1/4", "3/4"], got {qs!r}')
+        raise InvalidQuestion(
+            f'qs must be a list of quantiles such as ["1/4", "3/4"], got {brief(qs)}'
+        )
     shares = tuple(exact(q, "a quantile", InvalidQuestion) for q in qs)
     if not 1 <= len(shares) <= _MOST_QUANTILES:
         raise InvalidQuestion(f"qs must hold one to {_MOST_QUANTILES} quantiles, got {len(shares)}")

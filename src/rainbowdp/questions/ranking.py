@@ -13,7 +13,7 @@ import numpy as np
 
 from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.expecting import whole
+from rainbowdp.expecting import brief, whole
 from rainbowdp.questions.base import CountQuestion
 from rainbowdp.questions.functions import check_applied
 from rainbowdp.questions.groups import Group
@@ -31,7 +31,7 @@ _PRICES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 3), (3, 2))
 
 @dataclass(frozen=True, init=False)
 class Ranking(CountQuestion):
-    """Which of the listed answers have the most records: the first k in order, or as a set.
+    """Which of the listed answers have the most records? The first k in order, or as a set.
 
     Ties go to the first listed. The margin of a ranking is the least number of records that must
     change before it is the true one, for sets and where records come and go; for an order under
@@ -59,7 +59,7 @@ class Ranking(CountQuestion):
     rows_per_person
         How many records of one person count.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person.
     where
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply
@@ -111,7 +111,7 @@ class Ranking(CountQuestion):
         every = with_rest(among, other, missing)
         asked = whole(first, "first", 1)
         if not isinstance(in_order, bool):
-            raise InvalidQuestion(f"in_order must be True or False, got in_order={in_order!r}")
+            raise InvalidQuestion(f"in_order must be True or False, got in_order={brief(in_order)}")
         _must_fit(len(every), asked, in_order)
         between = " > " if in_order else ", "
         for name in every:

@@ -44,7 +44,7 @@ class Ties(_Word):
 
 
 class PersonRule(_Word):
-    """Which records of a person count; either looks at that person's records alone.
+    """Which records of a person count; either rule looks at that person's records alone.
 
     >>> PersonRule("one vote") == PersonRule.ONE_VOTE
     True

@@ -30,12 +30,12 @@ class Share(CountQuestion):
     if there is one: *did at least 60 % of the patients over 65 recover?* How many these are is as
     private as how many of them match. A record matches when its value equals ``equals``, or lies
     between ``minimum`` and ``maximum``, both included. Without a column counts are given:
-    ``{"matching": m, "others": n}``. Of no records at all, every share is reached.
+    ``{"matching": m, "others": n}``. If there are no records at all, the answer is yes.
 
     With p = a/b the answer is yes where S = (b − a)·m − a·n ≥ 0. One change moves S by at most
     s = b where a record is substituted, and s = max(a, b − a) where it comes or goes, and such a
     step can always be taken; so the margin of "no" is ⌊S/s⌋ + 1 where the answer is yes, and that
-    of "yes" ⌈−S/s⌉ where it is no (``docs/theory.md``).
+    of "yes" ⌈−S/s⌉ where it is no (``docs/margins.md``).
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Share(CountQuestion):
     rows_per_person
         How many records of one person count.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person.
     where
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply

@@ -27,9 +27,9 @@ class Threshold(CountQuestion):
 
     A record matches when its value equals ``equals``, or lies between ``minimum`` and ``maximum``,
     both included. Without a column the count is given: ``{"matching": n}``. Either relation changes
-    n by at most one, and any n can be reached, so the margin of "no" is n − T + 1 where the answer
-    is yes, and that of "yes" T − n where it is no. For several thresholds of one count ask a
-    ``Count`` once: where a person has one record, it answers them all, each as surely.
+    n by at most one, and any n can be reached, so the margin of "no" is n − T + 1 if the answer is
+    yes, and that of "yes" is T − n if it is no. For several thresholds of one count ask a ``Count``
+    once: if a person has one record, it answers them all, each just as reliably.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Threshold(CountQuestion):
     rows_per_person
         How many records of one person count.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person.
     where
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from rainbowdp.errors import InvalidMechanism, InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.numeric.quantity import Number, exact
 
 MOST_PLACES = 6
@@ -57,11 +58,11 @@ class Weight:
 
     def __init__(self, column: str, limit: Number, places: int = 3) -> None:
         if not isinstance(column, str) or not column:
-            raise InvalidQuestion(f"a weight needs the name of a column, got {column!r}")
+            raise InvalidQuestion(f"a weight needs the name of a column, got {brief(column)}")
         if type(places) is not int or not 0 <= places <= MOST_PLACES:
             raise InvalidQuestion(
                 f"the places of a weight must be a whole number from 0 to {MOST_PLACES}, "
-                f"got places={places!r}"
+                f"got places={brief(places)}"
             )
         most = exact(limit, "limit", InvalidQuestion)
         if most <= 0:
@@ -96,7 +97,7 @@ class Weight:
     def units_of(self, value: float | Decimal) -> int | None:
         """The units of one weight, to the nearest; none of what is no number.
 
-        A weight with so many decimal places as count is counted exactly, as a float too: floats
+        A weight with as many decimal places as count is counted exactly, even as a float: floats
         are that near to it.
 
         Parameters
@@ -136,7 +137,7 @@ def limit_of(question: Mapping[str, Any]) -> int:
     """By how much one change may move the counts of a described question."""
     rows, weight = question.get("rows_per_person"), question.get("weight")
     if type(rows) is not int or rows < 1:
-        raise InvalidMechanism(f"rows_per_person must be a whole number from 1, got {rows!r}")
+        raise InvalidMechanism(f"rows_per_person must be a whole number from 1, got {brief(rows)}")
     try:
         return rows if weight is None else rows * Weight(**weight).units
     except TypeError:

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any as Node  # of sqlglot's tree, whose class has not one name in all versions
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.questions.conditions import (
     All,
     Any,
@@ -57,7 +58,7 @@ def condition_of(where: str | None) -> Condition | None:
 
 def _checked(where: object) -> str:
     if not isinstance(where, str) or not where.strip():
-        raise InvalidQuestion(f"where must be a text, got where={where!r}: {_EXAMPLE}")
+        raise InvalidQuestion(f"where must be a text, got where={brief(where)}: {_EXAMPLE}")
     _check_length(where)
     try:
         where.encode()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.expecting import expect
 from rainbowdp.questions.base import CountQuestion, checked_answers
@@ -29,7 +30,7 @@ class Winner(CountQuestion):
     """Which of the listed answers has the most records, the mode; ties go to the first listed.
 
     The margin of an answer is the least number of records that must change before it wins. Its
-    closed forms, for both neighbor relations, are proved in ``docs/theory.md`` (The margins of a
+    closed forms, for both neighbor relations, are proved in ``docs/margins.md`` (The margins of a
     vote). Cost: O(q log q) for all q answers together.
 
     Parameters
@@ -52,7 +53,7 @@ class Winner(CountQuestion):
     rows_per_person
         How many records of one person count.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person.
     where
         A condition that a record must meet to be counted: ``"age > 65 and ward = 'X'"``.
     apply
@@ -116,6 +117,9 @@ class Winner(CountQuestion):
     def _distances(self, counts: Sequence[int]) -> list[int]:
         return margins_of_a_vote(counts, self.neighbors)
 
+    def _distances_together(self, counts: Sequence[int]) -> Integers | None:
+        return many_margins_of_a_vote(counts, self.neighbors)
+
 
 def with_rest(answers: Iterable[str], other: str | None, missing: str | None) -> tuple[str, ...]:
     """The listed answers and then those for all other values and for none.
@@ -151,18 +155,44 @@ def margins_of_a_vote(counts: Sequence[int], neighbors: Neighbors) -> list[int]:
     >>> margins_of_a_vote([10, 7, 0], Neighbors.SUBSTITUTED)
     [0, 2, 7]
     """
+    together = many_margins_of_a_vote(counts, neighbors)
+    if together is not None:
+        listed: list[int] = together.tolist()
+        return listed
     most = max(counts)
     winner = counts.index(most)
     if neighbors == Neighbors.ADDED_OR_REMOVED:  # by adding to the answer: no change does more
         return [most - own + (v > winner) for v, own in enumerate(counts)]
-    together = _MANY[0] <= len(counts) <= _MANY[1] and most < _LARGEST
-    distances = (_substituted_together if together else _substituted)(counts)
+    distances = _substituted(counts)
     distances[winner] = 0
     return distances
 
 
+def many_margins_of_a_vote(counts: Sequence[int], neighbors: Neighbors) -> Integers | None:
+    """The same in 64 bits, all at once; none where that is slower or the counts are too large.
+
+    >>> many_margins_of_a_vote([9] * 30, Neighbors.ADDED_OR_REMOVED)[:4].tolist()
+    [0, 1, 1, 1]
+    """
+    if not _MANY[0] <= len(counts) <= _MANY[1]:
+        return None
+    try:
+        own = np.array(counts, dtype=np.int64)
+    except OverflowError:
+        return None
+    winner = int(own.argmax())
+    most = own[winner]
+    if most >= _LARGEST:
+        return None
+    if neighbors == Neighbors.ADDED_OR_REMOVED:
+        found: Integers = most - own
+        found[winner + 1 :] += 1
+        return found
+    return _substituted_together(own)
+
+
 def _substituted(counts: Sequence[int]) -> list[int]:
-    """The margin of every answer but the winner, in closed form (``docs/theory.md``).
+    """The margin of every answer but the winner, in closed form (``docs/margins.md``).
 
     v wins with x records where h(x) − c_v(x) ≥ n_v: h(x) = x − Σ_i max(0, n_i − x), and c_v(x) is
     the number of answers before v with at least x. The least such x is the least x with h(x) ≥ n_v,
@@ -194,28 +224,31 @@ def _reached(own: int, heights: Sequence[int], above: Sequence[int]) -> tuple[in
     return x, slope * x - above[place] - own
 
 
-def _substituted_together(counts: Sequence[int]) -> list[int]:
-    """The same of many answers at once.
+def _substituted_together(own: Integers) -> Integers:
+    """The same of many answers at once, the winner's 0 included.
 
-    Only those who have at least the least x can be among the earlier ones that have x.
+    All is counted downwards, from the most: ``less`` is −n and ``down`` is −x, so that rounding x
+    up is rounding down, with h(x) − n_v as what remains. x rises with the own count, and only those
+    who have at least the least x can be among the earlier ones that have x.
     """
-    own = np.array(counts, dtype=np.int64)
-    size, ordered = len(own), np.sort(own)
-    above = ordered[::-1].cumsum()[::-1]
-    slopes = np.arange(size + 1, 1, -1)
-    place = (slopes * ordered - above).searchsorted(own)
-    slope, over = slopes[place], above[place] + own
-    x = -(-over // slope)
-    high = (own >= x.min()).nonzero()[0]
-    reached = (own[high, None] >= x) & _before(size)[high]
-    earlier = np.add.reduce(reached, axis=0, dtype=np.int16)
-    found = x - own + (earlier > slope * x - over)
-    found[own == ordered[-1]] = 1
-    distances: list[int] = found.tolist()
-    return distances
+    less = -own
+    ordered = less.copy()
+    ordered.sort()
+    slopes, later = _shape(len(own))
+    above = ordered.cumsum()
+    place = (slopes * ordered - above)[1:].searchsorted(less, "right")
+    down, spare = np.divmod(above[place] + less, slopes[place])
+    high = (less <= down[less.argmax()]).nonzero()[0]
+    reached = less[high][:, None] <= down
+    reached &= later[high]
+    earlier = np.add.reduce(reached.view(np.uint8), axis=0, dtype=np.uint16)
+    found: Integers = less - down
+    found += earlier > spare
+    return found
 
 
 @lru_cache(maxsize=8)
-def _before(size: int) -> NDArray[np.bool_]:
-    """Row by row which answers are listed after this one."""
-    return np.ascontiguousarray(np.tri(size, k=-1, dtype=np.bool_).T)
+def _shape(size: int) -> tuple[Integers, NDArray[np.bool_]]:
+    """How steep h is below each count, and row by row which answers are listed after this one."""
+    later = np.ascontiguousarray(np.tri(size, k=-1, dtype=np.bool_).T)
+    return np.arange(2, size + 2), later
