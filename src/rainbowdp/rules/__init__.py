@@ -36,7 +36,7 @@ def family(kind: str) -> Family:
     """The family called ``kind``.
 
     >>> family("proximity").summary
-    'each answer by its own distance; far rivals cost hardly anything'
+    "by each answer's own distance, so that distant rivals hardly matter"
     """
     for known in FAMILIES:
         if isinstance(kind, str) and known.kind == kind:

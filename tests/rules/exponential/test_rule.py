@@ -95,6 +95,21 @@ def test_a_bounded_range_is_gaussian_privacy(mu: float, level: float) -> None:
         assert odds / (1 + odds) <= mp.ncdf(shifted) + mp.mpf(10) ** -30
 
 
+@pytest.mark.parametrize("mu", ["1/100", "1/3", "0.7", "1", "1.3", "2", "3", "4", "5.5"])
+def test_the_range_is_never_rounded_up(mu: str) -> None:
+    most, shift = range_within(rb.GaussianDP(mu)), Fraction(mu)
+    with mp.workdps(120):
+        above = mp.erfc(mp.mpf(shift.numerator) / shift.denominator / mp.sqrt(8)) / 2
+        truth = ((1 - above) / above) ** 2
+        assert 0 < truth - mp.mpf(most.numerator) / most.denominator < truth * mp.mpf(2) ** -180
+
+
+def test_a_polygon_has_no_range() -> None:
+    curve = rb.TradeOff([(0, 1), ("1/3", "1/3"), (1, 0)])
+    with pytest.raises(rb.InvalidMechanism, match="weights by scores need"):
+        range_within(curve)
+
+
 @pytest.mark.parametrize("mu", ["1/100", "1", "4"])
 def test_the_range_is_as_wide_as_can_be(mu: str) -> None:
     """At the level from which it is farthest, a little more would be too much."""
@@ -128,6 +143,7 @@ def test_other_scores_are_held_against_the_question() -> None:
             replace(exact, rule=replace(rule, scores=scores))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "question",
     [

@@ -58,6 +58,7 @@ def small(draw: Any) -> tuple[int, Pairs]:
     return answers, [(total - (answers - 1) * share, share) for share in shares]
 
 
+@pytest.mark.slow
 @given(
     small(),
     st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(2), Fraction(5)]),
@@ -217,3 +218,19 @@ def test_each_number_below_the_total_draws_an_answer_as_often_as_its_weight(
 def test_nothing_is_drawn_where_there_is_no_place(key: Any) -> None:
     with pytest.raises(NoPlace):
         OneLadder(((5, 2),)).drawer(key, ("a", "b", "c", "d"))
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_what_becomes_a_whole_number_when_multiplied_is_refused(place: int) -> None:
+    ladder = [(4, 1), (4, 1), (4, 1)]
+    assert prove_alike(rb.DP.from_ratio(10), 3, ladder)
+    ladder[place] = (4, True)
+    with pytest.raises(rb.InvalidMechanism, match="weights must be integers from 0, got others"):
+        prove_alike(rb.DP.from_ratio(10), 3, ladder)
+
+
+def test_a_proof_counts_the_rows_that_it_stands_for() -> None:
+    pairs = [(6, 3), (8, 2), (10, 1)]
+    proof = prove_alike(rb.DP.from_ratio(2), 3, pairs)
+    assert proof.pairs == sum(1 for _ in neighbors(pairs, 3)) == 9
+    assert proof.statement.startswith("9 pairs of rows with total weight 12")

@@ -272,3 +272,5 @@ def test_the_proof_looks_at_the_coins_and_the_distances() -> None:
         prove_margin_coins(rb.DP(1), 3, signed, replace(coins, at=lambda d: rule.coins.at(2 * d)))
     with pytest.raises(rb.InvalidMechanism, match="signed margins"):
         prove_margin_coins(rb.DP(1), 3, list, coins)
+    with pytest.raises(rb.InvalidMechanism, match="coins by margin need"):
+        prove_margin_coins(rb.GaussianDP(9), 3, signed, coins)

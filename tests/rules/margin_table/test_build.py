@@ -259,6 +259,7 @@ def test_never_below_permute_and_flip_where_leaders_share(
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "epsilon", "neighbors"),
     [

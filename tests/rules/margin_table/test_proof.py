@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -42,6 +43,93 @@ def holds(guarantee: rb.DP, table: MarginTable, *, exactly: bool) -> bool:
 
 
 # where the proof turns
+
+
+@BOTH
+@TIES
+@pytest.mark.parametrize(
+    ("answers", "knots", "farthest", "ratio", "labeled"),
+    [
+        (2, (0, 1, 3), 5, Fraction(2, 3), 2),
+        (3, (0,), 2, Fraction(1, 2), 1),
+        (3, (0, 2), 3, Fraction(9, 10), 0),
+    ],
+)
+def test_the_corners_of_some_tables_are_as_tight_as_all_pairs(
+    answers: int,
+    knots: tuple[int, ...],
+    farthest: int,
+    ratio: Fraction,
+    labeled: int,
+    ties: str,
+    neighbors: str,
+) -> None:
+    """A few of the tables of the slow test below."""
+    labeled = 0 if ties == "any leader" else labeled
+    shape = Shape(answers, neighbors, ties, knots, farthest, ratio, labeled)
+    for seed in range(2):
+        table = strategies.random_table(shape, random.Random(seed), 20 - 19 * seed)
+        vote = Vote.of(table)
+        tight = tightest_ratio(vote, vote.box())
+        looser = 1 + (tight - 1) / 2
+        delta = tightest_delta(vote, vote.box(), looser)
+        less = rb.DP.from_ratio(looser, delta=delta * BELOW)
+        for exactly in (True, False):
+            assert holds(rb.DP.from_ratio(tight), table, exactly=exactly)
+            assert not holds(rb.DP.from_ratio(1 + (tight - 1) * BELOW), table, exactly=exactly)
+            assert holds(rb.DP.from_ratio(looser, delta=delta), table, exactly=exactly)
+            assert not holds(less, table, exactly=exactly)
+
+
+@pytest.mark.parametrize(
+    ("neighbors", "ties", "knots", "ratio", "seed", "least"),
+    [
+        ("added or removed", "first listed", (0, 2), Fraction(9, 10), 2, 1),  # here at a knot
+        ("added or removed", "any leader", (0, 2), Fraction(9, 10), 2, 20),
+        ("substituted", "first listed", (0, 3), Fraction(1, 2), 9, 20),
+        ("substituted", "first listed", (0, 3), Fraction(1, 2), 2, 20),  # or there
+        ("substituted", "any leader", (0, 3), Fraction(1, 2), 6, 20),
+        ("added or removed", "any leader", (0, 2), Fraction(9, 10), 7, 1),
+    ],
+)
+def test_a_gap_may_be_at_a_knot_on_either_side(
+    neighbors: str,
+    ties: str,
+    knots: tuple[int, ...],
+    ratio: Fraction,
+    seed: int,
+    least: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Tables whose tightest pair is there; all corners at once, and block by block."""
+    shape = Shape(3, neighbors, ties, knots, knots[-1] + 1, ratio, 0)
+    table = strategies.random_table(shape, random.Random(seed), least)
+    vote = Vote.of(table)
+    tight = tightest_ratio(vote, vote.box())
+    for block in (1 << 16, 1):
+        monkeypatch.setattr(table_proof, "_BLOCK", block)
+        assert holds(rb.DP.from_ratio(tight), table, exactly=False)
+        assert not holds(rb.DP.from_ratio(1 + (tight - 1) * BELOW), table, exactly=False)
+
+
+def test_corners_are_only_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = Shape(3, "substituted", "first listed", (0, 2), 3, Fraction(1, 2), 0)
+    table = strategies.random_table(shape, random.Random(0), 20)
+    many = prove(rb.DP(9), table).pairs
+    for most, fits in ((many, True), (many - 1, False)):
+        monkeypatch.setattr(table_proof, "_MOST_CORNERS", most)
+        assert holds(rb.DP(9), table, exactly=False) == fits
+
+
+def test_what_is_equal_in_doubles_is_not_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that one end never gives, with as much at the other as a δ allows, and less."""
+    ends: list[Any] = [np.array([[1.0], [0.0]]), np.array([[0.0], [1.0]])]
+    monkeypatch.setattr(table_proof._Case, "_ends", lambda *given: ends)
+    case = table_proof._Case((0,), (True,), (0,), (0, 1), 0)
+    rows: Any = None
+    for more, doubtful in ((Fraction(0), 1), (Fraction(1, 1 << 41), 1), (Fraction(1, 1 << 36), 0)):
+        found = case._not_clear(rows, Fraction(3), 1 + more, [[7]], 2.0**-40)
+        assert found.tolist() == [[7]] * doubtful
 
 
 @given(strategies.margin_tables())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -197,7 +197,13 @@ def test_counts_of_any_size() -> None:
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("rows", "mu"),
-    [(1, "0.3"), (1, "2.5"), *(pytest.param(r, "2", marks=pytest.mark.slow) for r in (2, 3))],
+    [
+        (1, "2.5"),
+        *(
+            pytest.param(r, mu, marks=pytest.mark.slow)
+            for r, mu in ((1, "0.3"), (2, "2"), (3, "2"))
+        ),
+    ],
 )
 def test_all_small_neighbors_are_close(ties: str, relation: str, rows: int, mu: str) -> None:
     """All sets of answers and all moves of a person, from near votes and from a clear one."""
@@ -287,6 +293,7 @@ def test_the_distance_from_normal_is_no_less_than_it_is(
         assert found <= len(half) * 4 * exactly + mp.mpf(10) ** -20
 
 
+@pytest.mark.slow
 @given(
     st.fractions(Fraction(1, 20), 4, max_denominator=50),
     st.integers(2, 30),
@@ -417,6 +424,59 @@ def test_the_proof_refuses_what_is_a_little_less(promise: Any, relation: str) ->
     refused("at least 2 answers", answers=1)
     refused("noisy counts need", promise=rb.DP(1))
     refused("noisy counts need", promise=rb.GaussianDP(0))
+
+
+def test_what_one_noise_may_lack_three_may_not() -> None:
+    """The largest fault of the weights that all three together may have, and twice that."""
+    promise = rb.GaussianDP(3)
+    question, scores, noise, _ = prepared(promise)
+    first, *rest = noise.half
+
+    def off_by(places: int) -> tuple[int, ...]:
+        return first - (2 << places), rest[0] + (1 << places), *rest[1:]
+
+    def enough(places: int, noises: int) -> bool:
+        off = distance_from_normal(noise.deviation, off_by(places))
+        return makes_up_for(noises * off, Fraction(9), 3, UNIFORM)
+
+    last = bisect_left(range(first.bit_length() - 1), True, key=lambda n: not enough(n, 3))
+    assert enough(last, 1)
+    assert prove_noisy_counts(promise, 3, question, scores, replace(noise, half=off_by(last - 1)))
+    with pytest.raises(rb.InvalidMechanism, match=r"3 noises that are .* from normal"):
+        prove_noisy_counts(promise, 3, question, scores, replace(noise, half=off_by(last)))
+
+
+def test_noise_of_a_negative_deviation_is_refused_and_two_answers_are_enough() -> None:
+    promise = rb.GaussianDP(3)
+    question, scores, noise, _ = prepared(promise)
+    for deviation in (-noise.deviation, Fraction(0)):
+        with pytest.raises(rb.InvalidMechanism, match="must keep"):
+            prove_noisy_counts(promise, 3, question, scores, replace(noise, deviation=deviation))
+    assert noisy(vote(2), promise).proof.exact
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_the_score_of_every_answer_is_tried(place: int) -> None:
+    """Scores that are wrong of one answer, beyond some count, or where counts are not alike."""
+    promise = rb.GaussianDP(3)
+    question, scores, noise, _ = prepared(promise)
+
+    def refused(wrong: Callable[[Sequence[int]], bool]) -> None:
+        def played(counts: Sequence[int]) -> list[int]:
+            found: list[int] = scores(counts)
+            found[place] -= counts[place] * wrong(counts)
+            return found
+
+        with pytest.raises(rb.InvalidMechanism, match="move its answer's score"):
+            prove_noisy_counts(promise, 3, question, played, noise)
+
+    refused(lambda counts: True)
+    refused(lambda counts: max(counts) < 2)
+    refused(lambda counts: min(counts) > 2)
+    refused(lambda counts: max(counts) - min(counts) > 10)
+    parts: Any = float(noise.parts)
+    with pytest.raises(rb.InvalidMechanism, match="a whole number from 1"):
+        prove_noisy_counts(promise, 3, question, scores, replace(noise, parts=parts))
 
 
 def test_a_delta_is_kept_by_the_mu_within_it() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import rainbowdp as rb
 from rainbowdp.rules.ordered_bins.build import ordered_weights
-from rainbowdp.rules.ordered_bins.proof import prove_ordered
+from rainbowdp.rules.ordered_bins.proof import _far_in_a_fault, prove_ordered
 
 Leads = tuple[int, ...]
 Steps = tuple[int, ...]
@@ -183,3 +183,76 @@ def test_the_checker_can_fail() -> None:
         prove_ordered(rb.DP(9), 400, total, list(ordered_weights(2, rb.DP(9)).steps))
     with pytest.raises(rb.InvalidMechanism, match="need an"):
         prove_ordered(rb.GaussianDP(1), 4, total, steps)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_every_weight_must_be_a_whole_number(place: int) -> None:
+    steps: list[Any] = [1, 1, 1]
+    assert prove_ordered(rb.DP.from_ratio(3), 2, 1, steps)
+    for other in (True, 1.0):
+        wrong = [*steps[:place], other, *steps[place + 1 :]]
+        with pytest.raises(rb.InvalidMechanism, match="must be integers of a total"):
+            prove_ordered(rb.DP.from_ratio(3), 2, 1, wrong)
+
+
+def test_weights_are_only_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rainbowdp.rules.ordered_bins.proof.MOST_STEPS", 3)
+    assert prove_ordered(rb.DP.from_ratio(3), 2, 1, [1] * 3)
+    with pytest.raises(rb.InvalidMechanism, match="must be at most 3, got 4"):
+        prove_ordered(rb.DP.from_ratio(3), 2, 1, [1] * 4)
+
+
+@pytest.mark.parametrize(
+    ("steps", "fault"),
+    [
+        ((3, 4, 4), "the weights rise"),
+        ((4, 4, 5), "the weights rise"),
+        ((8, 3, 3), "the weights fall too fast"),
+        ((8, 8, 3), "the weights fall too fast"),
+    ],
+)
+def test_every_two_weights_are_compared(steps: Steps, fault: str) -> None:
+    with pytest.raises(rb.InvalidMechanism, match=fault):
+        prove_ordered(rb.DP.from_ratio(2), 2, 2 * steps[0], steps)
+
+
+def test_states_are_counted_from_the_nearest_on() -> None:
+    """One edge: it is just before, just behind, or far."""
+    proof = prove_ordered(rb.DP.from_ratio(3), 2, 1, [1])
+    assert proof.statement.startswith("3 states of 2 ordered bins")
+
+
+def test_a_border_may_be_as_steep_as_allowed() -> None:
+    assert passes(Fraction(2), 2, 4, (2,))
+    assert passes(Fraction(2), 2, 2, (2, 1))
+
+
+def test_states_are_only_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two edges: each is just before, just behind or far, so six states of nine terms each."""
+    monkeypatch.setattr("rainbowdp.rules.ordered_bins.proof._MOST_TERMS", 54)
+    proof = prove_ordered(rb.DP.from_ratio(9), 3, 3, [1])
+    assert proof.statement.startswith("6 states of 3 ordered bins")
+    monkeypatch.setattr("rainbowdp.rules.ordered_bins.proof._MOST_TERMS", 53)
+    with pytest.raises(rb.InvalidMechanism, match="few enough"):
+        prove_ordered(rb.DP.from_ratio(9), 3, 3, [1])
+
+
+@pytest.mark.parametrize(
+    ("bins", "ratio", "total", "steps", "nearest"),
+    [
+        (4, 4, 14, (10, 3, 3, 2, 2, 2, 2), 2),  # a far bin may crowd others at all
+        (5, 4, 121, (60, 15, 15, 9, 9, 3, 1), 1),  # by the last near weight, not the first far one
+        (4, 2, 19, (10, 6, 4, 4, 3), 2),
+    ],
+)
+def test_a_far_bin_may_be_a_near_one_in_a_neighboring_state(
+    bins: int, ratio: int, total: int, steps: Steps, nearest: int
+) -> None:
+    """Just below the least total at which no state with far bins leaves anything open."""
+    assert _far_in_a_fault(Fraction(ratio), bins, total, steps, nearest) == 1
+    assert _far_in_a_fault(Fraction(ratio), bins, total + 1, steps, nearest) is None
+
+
+def test_a_far_bin_crowds_by_no_more_than_the_last_near_weight() -> None:
+    assert passes(Fraction(3), 3, 284, (200, 200, 185, 168))
+    assert passes(Fraction(3), 4, 292, (200, 193, 137, 78))

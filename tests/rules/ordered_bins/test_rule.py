@@ -79,6 +79,7 @@ def test_every_pair_of_small_tables_is_close(bins: int, ratio: str, most: int, q
     assert pairs > 1000
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_every_run_of_edges_may_move(data: st.DataObject) -> None:
@@ -225,3 +226,11 @@ def test_it_answers_quantiles_alone() -> None:
 def test_a_wrong_place_has_no_row(place: object) -> None:
     with pytest.raises(NoPlace):
         ordered_weights(3, rb.DP(1)).weights(place, ("a", "b", "c"))
+
+
+def test_floats_are_the_rows_of_all_leads_also_beyond_the_last_weight() -> None:
+    rule = OrderedBins(40, (20, 11, 6, 1))
+    leads = list(itertools.combinations_with_replacement(range(-7, 7), 3))
+    for row, key in zip(rule.rows_at_leads(np.array(leads)), leads, strict=True):
+        weights = rule.weights(key, "abcd")
+        assert row == pytest.approx([weight / sum(weights) for weight in weights], rel=1e-12)

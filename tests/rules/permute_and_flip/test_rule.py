@@ -135,6 +135,7 @@ def test_every_pair_of_small_votes_is_close_and_some_are_no_closer(
     assert widest > float(ratio) ** 0.5
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=200, deadline=None)
 def test_every_pair_of_large_votes_is_close(data: st.DataObject) -> None:
@@ -185,7 +186,7 @@ def coins_of(rule: PermuteAndFlip) -> Chances:
 
 def distances_of(rule: PermuteAndFlip, counts: Sequence[int]) -> list[int]:
     names = [str(v) for v in range(len(counts))]
-    return rule.scores.distances(dict(zip(names, counts, strict=True)), names)
+    return rule.scores.listed(dict(zip(names, counts, strict=True)), names)
 
 
 def prove(
@@ -231,6 +232,16 @@ def test_the_proof_takes_what_one_change_moves_from_the_question_alone(
     wrong = next(str(word) for word in Ties if word != ties)
     with pytest.raises(rb.InvalidMechanism, match="move its answer's score"):
         prove(guarantee, coins, asked | {"ties": wrong})
+
+
+def test_a_leader_always_shows_heads_and_a_curve_is_not_for_coins() -> None:
+    asked, coins = question(3).describe(), vote_coins(3, rb.DP(1), "substituted", "first listed")
+    assert prove(rb.DP(1), coins, asked)
+    with pytest.raises(rb.InvalidMechanism, match="a leader must always show heads"):
+        prove(rb.DP(1), coins, asked, top=TOTAL - 1)
+    curve: Any = rb.GaussianDP(9)
+    with pytest.raises(rb.InvalidMechanism, match=r"needs an \(ε,δ\) guarantee, got 9-GDP"):
+        prove(curve, coins, asked)
 
 
 def all_scores_rise(rule: PermuteAndFlip, counts: Sequence[int]) -> list[int]:

@@ -186,7 +186,7 @@ def test_a_proof_plays_the_distances() -> None:
     names = question.answers
 
     def others(counts: Any) -> list[int]:
-        return vote.distances(dict(zip(names, [*counts, 0, 0], strict=True)), names)
+        return vote.listed(dict(zip(names, [*counts, 0, 0], strict=True)), names)
 
     def twice(counts: Any) -> list[int]:
         return [2 * distance for distance in distances(counts)]

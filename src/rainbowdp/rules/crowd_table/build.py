@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from rainbowdp.errors import InvalidFile
+from rainbowdp.display.progress import say_once
+from rainbowdp.errors import InvalidFile, NoTable
 from rainbowdp.exact.keeping import Shelf
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.guarantees.descriptions import describe_guarantee
@@ -19,12 +21,12 @@ from rainbowdp.rules.crowd_table.program import (
     EPSILONS,
     make_table,
     most_epsilon,
-    shape_for,
+    shapes_for,
     size_for,
 )
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 
-SHELF: Shelf[CrowdTable] = Shelf("crowd table", 3, "rainbowdp.rules.crowd_table")
+SHELF: Shelf[CrowdTable] = Shelf("crowd table", 4, "rainbowdp.rules.crowd_table")
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class CrowdTableFamily(Family):
 
     kind: ClassVar[str] = "crowd-table"
     title: ClassVar[str] = "Crowd table"
-    summary: ClassVar[str] = "rows of a vote by how many rivals are how near the leader"
+    summary: ClassVar[str] = "by how many rivals are how close to the leader"
     rule: ClassVar[type[Rule]] = CrowdTable
     costly: ClassVar[bool] = True
     uses_delta: ClassVar[bool] = False
@@ -94,22 +96,36 @@ def fetch_table(
     progress: Progress | None = None,
     *,
     take_shipped: bool = True,
+    solved: bool = False,
 ) -> tuple[CrowdTable, Fraction]:
-    """The proved table of a shape and its mixing, from wherever it is."""
-    shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
+    """The proved table of a shape and its mixing, from wherever it is.
+
+    Where rows in order could not be proved it has rows without an order, and that is said.
+    """
+    shapes = shapes_for(answers, guarantee.epsilon, neighbors, ties)
 
     def make(tell: Progress) -> tuple[CrowdTable, Fraction]:
-        return make_table(shape, guarantee, tell)
+        *better, last = shapes
+        for shape in better:
+            with suppress(NoTable):
+                return make_table(shape, guarantee, tell, solved=solved)
+        return make_table(last, guarantee, tell)
 
     def proved(content: Mapping[str, Any]) -> CrowdTable:
         table = CrowdTable.restore(content)
-        if table.shape != shape:
+        if table.shape not in shapes:
             raise InvalidFile("a kept table must have the shape that is made now, got another")
         table.keeps(guarantee)
         return table
 
     asked = wanted(answers, guarantee, neighbors, ties)
-    return SHELF.fetch(asked, make, proved, progress, take_shipped=take_shipped)
+    table, mixing = SHELF.fetch(asked, make, proved, progress, take_shipped=take_shipped)
+    if table.shape != shapes[0]:
+        say_once(
+            f"The crowd table for {answers} answers under {guarantee} goes by counts alone and "
+            "errs somewhat more often, as rows that keep the order of the list could not be proved."
+        )
+    return table, mixing
 
 
 def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, Any]:

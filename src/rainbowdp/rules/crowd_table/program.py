@@ -39,36 +39,49 @@ _MOST_SOLVED = 2.0  # above, chances are too small for the solver's tolerance
 # How many gaps have rows, and how many of these are ordered, by the number of answers. Without an
 # order a linear program has to be solved; more gaps take minutes.
 _SOLVED = {7: (5, 0), 8: (4, 0), 9: (4, 0), 10: (3, 0)}
+_SHARED = {7: (5, 0), 8: (5, 0), 9: (4, 0), 10: (4, 0)}  # any leader right: fewer columns
 # One record substituted, ties to the first listed, from an ε to another. For a smaller ε more gaps
 # are worth more, and soon leaders have too little beside each other, which no iteration mends.
+# Where few gaps are ordered, what crowds need of each other goes round through the coins, and
+# settles only if these leave more room.
+_ROOM, _MORE_ROOM = 2.0**-15, 2.0**-11  # that ratio^moves leaves
 _ITERATED = (
-    (1.5, 4.0, {5: (7, 5), 6: (6, 4)}),
-    (1.5, 2.0, {7: (6, 2), 8: (5, 2), 9: (4, 2), 10: (4, 2)}),
-    (0.8, 1.5, {5: (10, 5), 6: (8, 4), 7: (6, 3)}),
-    (0.6, 0.8, {5: (12, 4), 6: (9, 3)}),
-    (0.5, 0.6, {5: (13, 4)}),
+    (1.5, 4.0, _ROOM, {5: (7, 5), 6: (6, 4)}),
+    (1.5, 2.0, _ROOM, {7: (6, 2), 8: (5, 2), 9: (4, 2), 10: (4, 2)}),
+    (0.8, 1.5, _ROOM, {5: (10, 5), 6: (8, 4), 7: (6, 3)}),
+    (1.0, 1.5, _MORE_ROOM, {8: (4, 2)}),
+    (0.6, 0.8, _ROOM, {5: (12, 4), 6: (9, 3)}),
+    (0.5, 0.6, _ROOM, {5: (13, 4)}),
 )
 ANSWERS = (5, 6, 7, 8, 9, 10)
-_ROOM = 2.0**-15  # that ratio^moves leaves
 _LEAST_MIXING, _MOST_MIXING = 2.0**-16, 2.0**-4
 _SMALLER = 0.875  # part of ε that is mixed in
 _WIDEST = 4_000  # columns up to which a program is solved where the iteration fails
 _ROUNDS, _DROPS = 40, 4
 _MOST = 6  # conditions to begin with, and to add at most, for each column
 _VIOLATED, _LOOSE = 2e-6, 1e-4  # what is added, and what is left out again
+_VIOLATED_IN_ORDER = 3e-5  # with an order the last few would take as long as all others
 
 
 def size_for(answers: int, epsilon: float, neighbors: str, ties: str) -> tuple[int, int] | None:
     """How many gaps have rows, and how many of them are ordered; None if there is no table."""
+    return _plan_for(answers, epsilon, neighbors, ties)[0]
+
+
+def _plan_for(
+    answers: int, epsilon: float, neighbors: str, ties: str
+) -> tuple[tuple[int, int] | None, float]:
+    """The size of a table, None if there is none, and the room that its coins leave."""
     if not EPSILONS[0] <= epsilon <= EPSILONS[1]:
-        return None
+        return None, _ROOM
     if neighbors == Neighbors.SUBSTITUTED and ties == Ties.FIRST_LISTED:
-        for least, most, sizes in _ITERATED:
+        for least, most, room, sizes in _ITERATED:
             if least <= epsilon <= most and answers in sizes:
-                return sizes[answers]
+                return sizes[answers], room
     if neighbors != Neighbors.SUBSTITUTED and ties == Ties.ANY_LEADER:
-        return None
-    return _SOLVED.get(answers) if epsilon <= _MOST_SOLVED else None
+        return None, _ROOM
+    sizes = _SHARED if ties == Ties.ANY_LEADER else _SOLVED
+    return sizes.get(answers) if epsilon <= _MOST_SOLVED else None, _ROOM
 
 
 def most_epsilon(answers: int, neighbors: str, ties: str) -> float:
@@ -85,26 +98,42 @@ def shape_for(
     size: tuple[int, int] | None = None,
 ) -> CrowdShape:
     """Where a table has its rows; ``size`` is how many gaps, and how many of them are ordered."""
-    size = size or size_for(answers, epsilon, neighbors, ties)
+    planned, room = _plan_for(answers, epsilon, neighbors, ties)
+    if size is None:
+        size = planned
+    else:
+        room = _ROOM
     if size is None:
         raise NoTable(
             f"there is no crowd table of {answers} answers for epsilon = {epsilon:g}, records "
             f"{neighbors} and {ties}"
         )
     moves = 2 if neighbors == Neighbors.SUBSTITUTED else 1
-    ratio = math.exp(-epsilon / moves) * (1 + _ROOM)
+    ratio = math.exp(-epsilon / moves) * (1 + room)
     rounded = Fraction(math.ceil(ratio * GRID), GRID)
     return CrowdShape(answers, neighbors, ties, *size, rounded)
 
 
+def shapes_for(answers: int, epsilon: float, neighbors: str, ties: str) -> tuple[CrowdShape, ...]:
+    """The shape of a table, and the one without an order, for where the first cannot be proved."""
+    first = shape_for(answers, epsilon, neighbors, ties)
+    if first.ordered and answers in _SOLVED and epsilon <= _MOST_SOLVED:
+        plain = shape_for(answers, epsilon, neighbors, ties, size=_SOLVED[answers])
+        return first, plain
+    return (first,)
+
+
 def make_table(
-    shape: CrowdShape, guarantee: DP, progress: Progress | None = None
+    shape: CrowdShape, guarantee: DP, progress: Progress | None = None, *, solved: bool = False
 ) -> tuple[CrowdTable, Fraction]:
-    """The best table of its shape, proved, and how much of permute-and-flip was mixed into it."""
+    """A good table of its shape, proved, and how much of permute-and-flip was mixed into it.
+
+    It is the best of its shape without an order, or if it is to be ``solved``, which takes minutes.
+    """
     problem, found = Problem(shape, guarantee.ratio), None
-    if shape.ordered:
+    if shape.ordered and not solved:
         found = _proved(problem, guarantee, iterated(problem, progress))
-    if found is None and (not shape.ordered or problem.width <= _WIDEST):
+    if found is None and (solved or not shape.ordered or problem.width <= _WIDEST):
         found = _proved(problem, guarantee, _solve(problem, progress))
     if found is None:
         raise NoTable(
@@ -138,6 +167,7 @@ def _solve(problem: Problem, progress: Progress | None) -> Floats:
     leaders = np.unique(problem.columns[:, 0])
     lower[leaders] = flipped[leaders] * (1 - 1e-9)
     most = _MOST * problem.width
+    violated = _VIOLATED_IN_ORDER if problem.shape.ordered else _VIOLATED
     kept = np.argsort(-(conditions @ flipped))[:most]
     for number in range(_ROUNDS):
         if progress is not None:
@@ -155,7 +185,7 @@ def _solve(problem: Problem, progress: Progress | None) -> Floats:
             raise NoTable(f"a crowd table needs an optimum, but the solver said {solution.message}")
         values = np.maximum(solution.values, 0.0)
         over = conditions @ values
-        worst = np.setdiff1d(np.flatnonzero(over > _VIOLATED), kept)
+        worst = np.setdiff1d(np.flatnonzero(over > violated), kept)
         if not len(worst):
             return values
         if len(worst) > most:

@@ -110,6 +110,15 @@ class Crowds:
     letters: int
     places: int
 
+    def __post_init__(self) -> None:
+        # Codes are 64 bits. Two crowds with one code would have one row in the proof, and the
+        # other crowd's row would be compared with nothing.
+        if (self.letters + 1) ** self.rivals * (self.rivals + 1) ** self.places >= 1 << 63:
+            raise InvalidMechanism(
+                f"a crowd table must have fewer gaps for {self.rivals + 1} answers, as crowds "
+                "cannot be told apart by a number of 63 bits"
+            )
+
     @property
     def size(self) -> int:
         """How many there are."""

@@ -79,7 +79,7 @@ class Exponential(Rule):
         """What one person can move, and the weights as they are drawn with."""
 
         def distances(numbers: Sequence[int]) -> Sequence[int]:
-            return self.scores.distances(self.scores.key_of(numbers, answers), answers)
+            return self.scores.listed(self.scores.key_of(numbers, answers), answers)
 
         weights = Chances(
             self.ratio, TOTAL, self.falling.top, self.falling.farthest, self.falling.at
@@ -93,7 +93,7 @@ class Exponential(Rule):
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row at ``key``."""
-        return tuple(self.falling.at(d) for d in self.scores.distances(key, answers))
+        return tuple(self.falling.at(d) for d in self.scores.listed(key, answers))
 
     def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
         """A share of all weights, found by bounds of them where these are enough."""

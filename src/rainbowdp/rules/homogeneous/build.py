@@ -44,7 +44,7 @@ class HomogeneousFamily(Family):
 
     kind: ClassVar[str] = "homogeneous"
     title: ClassVar[str] = "Homogeneous"
-    summary: ClassVar[str] = "by the distance to the nearest other answer; every rival alike"
+    summary: ClassVar[str] = "by the distance to the nearest other answer, all rivals treated alike"
     rule: ClassVar[type[Rule]] = Homogeneous
 
     boundary: tuple[Fraction, ...] | None = None

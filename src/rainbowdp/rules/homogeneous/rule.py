@@ -14,7 +14,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Label, Rainbow, Weights
 from rainbowdp.errors import InvalidFile, InvalidMechanism, NoPlace
 from rainbowdp.exact.check import Check
-from rainbowdp.exact.margins import margins_at
+from rainbowdp.exact.margins import margins_at, truth_and_depth
 from rainbowdp.exact.names import name_from_json, name_to_json
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.steps import BITS
@@ -87,6 +87,12 @@ class Homogeneous(Rule):
                 f"touching, got {len(self.rows)} regions and {len(pairs)} touching pairs"
             )
 
+    @property
+    def single_rows(self) -> int:
+        """All regions, if none is deeper than its boundary or certain."""
+        single = not self.certain and all(len(ladder) == 1 for ladder in self.rows.values())
+        return len(self.rows) if single else 0
+
     def scope_on_a_graph(self) -> str:
         """The rows say nothing of which regions touch; the file lists them."""
         pairs = "pair" if len(self.touching) == 1 else "pairs"
@@ -103,12 +109,12 @@ class Homogeneous(Rule):
 
     def key(self, question: Question, counted: Dataset) -> Key:
         """The true answer, and how deep the dataset lies among those that share it."""
-        return _truth_and_depth(margins_at(question, counted))
+        return _truth_and_depth(margins_at(question, counted), question.answers)
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row at ``key``, a pair of region and depth; strict, for a wrong row would leak."""
         if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], Hashable)):
-            raise NoPlace("a pair (region, depth)", key)
+            raise NoPlace("a pair (region, depth) from the file of nodes", key)
         label, depth = key
         if depth == math.inf and label in self.certain:
             total = sum(next(iter(self.rows.values()))[0]) if self.rows else 1 << BITS
@@ -241,7 +247,7 @@ class OneLadder(Rule):
 
     def key(self, question: Question, counted: Dataset) -> Key:
         """The true answer, and how deep the dataset lies among those that share it."""
-        return _truth_and_depth(margins_at(question, counted))
+        return _truth_and_depth(margins_at(question, counted), question.answers)
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row at ``key``, a pair of answer and depth."""
@@ -325,7 +331,13 @@ class OneLadder(Rule):
         return label, depth
 
 
-def _truth_and_depth(margins: Mapping[Answer, int]) -> tuple[Answer, float]:
+def _truth_and_depth(
+    margins: Mapping[Answer, int] | Integers, answers: Sequence[Answer]
+) -> tuple[Answer, float]:
+    at = truth_and_depth(margins, answers)
+    if at is not None:
+        return answers[at[0]], at[1]
+    assert isinstance(margins, Mapping)
     found = list(margins.values())
     place = found.index(0)
     truth = next(itertools.islice(margins, place, None))

@@ -31,7 +31,7 @@ class MarginFlipFamily(Family):
 
     kind: ClassVar[str] = "margin-flip"
     title: ClassVar[str] = "Margin flip"
-    summary: ClassVar[str] = "a coin for each answer, by its own margin and that of the nearest"
+    summary: ClassVar[str] = "a coin toss for each answer, by its own margin and the nearest one's"
     rule: ClassVar[type[Rule]] = MarginFlip
     uses_delta: ClassVar[bool] = False
 

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling import BITS, TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.flipping import row_of_coins
-from rainbowdp.exact.margins import ON_A_GRAPH, margins_of
+from rainbowdp.exact.margins import ON_A_GRAPH
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.scores import MarginScores, of_one, signed_distances
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -78,7 +78,7 @@ class MarginFlip(Rule):
         """The coins as they are flipped, and what the distances are."""
 
         def distances(margins: Sequence[int]) -> Sequence[int]:
-            return _SCORES.distances(dict(zip(answers, margins, strict=True)), answers)
+            return _SCORES.listed(_SCORES.key_of(margins, answers), answers)
 
         coins = Chances(self.ratio, TOTAL, self.first, self.coins.farthest, self.coins.at)
         return prove_margin_coins(guarantee, len(answers), distances, coins)
@@ -89,27 +89,25 @@ class MarginFlip(Rule):
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the margins ``key``, exactly one of them 0."""
-        distances = _SCORES.distances(key, answers)
+        distances = _SCORES.listed(key, answers)
         return row_of_coins([self.coins.at(d - 1) if d else TOTAL for d in distances], BITS)
 
     def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:
         """Flip a coin for each rival, and draw among the heads and the true answer, all alike."""
-        margins = margins_of(key, answers)
-        true = margins.index(0)
-        rivals = [*margins[:true], *margins[true + 1 :]]
-        less = min(rivals, default=1) - 2  # a coin goes by λ + D − 1, less 1
-        if self.coins.in_64_bits(rivals):
-            behind = np.array(rivals, dtype=np.int64) + less
-            flip = partial(self.coins.heads_at, behind)
+        distances = _SCORES.distances(key, answers)
+        if isinstance(distances, list):
+            true = distances.index(0)
+            behind: list[int] | Integers = [distance - 1 for distance in distances]
         else:
-            flip = partial(self.coins.heads, [margin + less for margin in rivals])
+            true = int(distances.argmin())
+            behind = distances - 1
+        behind[true] = 0  # a coin that is not looked at
 
         def draw() -> Answer:
-            heads = flip()
-            place = secrets.randbelow(len(heads) + 1)
-            if place == len(heads):
-                return answers[true]
-            return answers[heads[place] + (heads[place] >= true)]
+            heads = self.coins.heads(behind)
+            if true not in heads:
+                heads.append(true)
+            return answers[heads[secrets.randbelow(len(heads))]]
 
         return draw
 

@@ -40,7 +40,7 @@ class MarginTableFamily(Family):
 
     kind: ClassVar[str] = "margin-table"
     title: ClassVar[str] = "Margin table"
-    summary: ClassVar[str] = "rows of a vote by the gaps behind the leader; near the least error"
+    summary: ClassVar[str] = "by how far behind the leader each rival is"
     rule: ClassVar[type[Rule]] = MarginTable
     costly: ClassVar[bool] = True
 

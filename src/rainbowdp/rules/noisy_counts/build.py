@@ -35,7 +35,7 @@ class NoisyCountsFamily(Family):
 
     kind: ClassVar[str] = "noisy-counts"
     title: ClassVar[str] = "Noisy counts"
-    summary: ClassVar[str] = "Gaussian noise on every count of a vote; the largest is said"
+    summary: ClassVar[str] = "Gaussian noise on every count of a vote; the largest is named"
     rule: ClassVar[type[Rule]] = NoisyCounts
 
     def suits(self, question: Question) -> bool:

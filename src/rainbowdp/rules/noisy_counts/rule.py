@@ -19,6 +19,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset, Floats, Integers, Weights
 from rainbowdp.errors import InvalidFile, InvalidMechanism
 from rainbowdp.exact.check import Check
+from rainbowdp.exact.margins import array_of
 from rainbowdp.exact.rule import Key, Rule, Short
 from rainbowdp.exact.scores import VoteScores, restored_scores
 from rainbowdp.exact.votes import chances_of_a_vote, counts_key, counts_of
@@ -129,11 +130,14 @@ class NoisyCounts(Rule):
     def _near(self, key: Key, answers: Sequence[Answer]) -> Integers:
         """How far each is behind, up to where it can never be the largest."""
         out = 2 * self.noise.farthest + 1
-        counts = counts_of(key, answers)
-        most = max(counts)
-        if most > _LARGEST:
-            counts, most = [max(held - most + _LARGEST, 0) for held in counts], _LARGEST
-        gaps = np.minimum(most - np.array(counts, dtype=np.int64), out)
+        together = array_of(key, answers, "counts")
+        if together is None:
+            counts = counts_of(key, answers)
+            most = max(counts)
+            if most > _LARGEST:
+                counts = [max(held - most + _LARGEST, 0) for held in counts]
+            together = np.array(counts, dtype=np.int64)
+        gaps = np.minimum(together[together.argmax()] - together, out)
         behind: Integers = self.parts * gaps + self._delays_at_once
         return behind
 

@@ -27,7 +27,7 @@ class OrderedBinsFamily(Family):
 
     kind: ClassVar[str] = "ordered-bins"
     title: ClassVar[str] = "Ordered bins"
-    summary: ClassVar[str] = "bins of a quantile, each by its distance and how crowded it is there"
+    summary: ClassVar[str] = "by each bin's distance from the quantile and how crowded it is there"
     rule: ClassVar[type[Rule]] = OrderedBins
     uses_delta: ClassVar[bool] = False
 

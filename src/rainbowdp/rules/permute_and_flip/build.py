@@ -23,7 +23,7 @@ class PermuteAndFlipFamily(Family):
 
     kind: ClassVar[str] = "permute-and-flip"
     title: ClassVar[str] = "Permute-and-flip"
-    summary: ClassVar[str] = "a coin for each answer of a vote, by how far it is behind"
+    summary: ClassVar[str] = "a coin toss for each answer of a vote, by how far it is behind"
     rule: ClassVar[type[Rule]] = PermuteAndFlip
     uses_delta: ClassVar[bool] = False
 

@@ -70,7 +70,7 @@ class PermuteAndFlip(Rule):
         assert question is not None  # must_fit has seen to it
 
         def distances(counts: Sequence[int]) -> Sequence[int]:
-            return self.scores.distances(self.scores.key_of(counts, answers), answers)
+            return self.scores.listed(self.scores.key_of(counts, answers), answers)
 
         coins = Chances(self.ratio, TOTAL, self.coins.top, self.coins.farthest, self.coins.at)
         return prove_coins(guarantee, len(answers), question, distances, coins)
@@ -81,7 +81,7 @@ class PermuteAndFlip(Rule):
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the counts ``key``."""
-        distances = self.scores.distances(key, answers)
+        distances = self.scores.listed(key, answers)
         return row_of_coins([self.coins.at(distance) for distance in distances], BITS)
 
     def drawer(self, key: Key, answers: Sequence[Answer]) -> Callable[[], Answer]:

@@ -8,7 +8,7 @@ answer has
 
 and the true answer the rest. This is (ε,δ)-private whenever q − 1 ≤ E, for any margins that are 0
 exactly at the true answer and change by at most 1 between neighbors (proof in
-``docs/theory.md``; checked in integers by ``proof``). Far answers cost hardly
+``docs/margins.md``; checked in integers by ``proof``). Far answers cost hardly
 anything, which is what a homogeneous boundary cannot do.
 """
 
@@ -83,7 +83,7 @@ class ProximityFamily(Family):
 
     kind: ClassVar[str] = "proximity"
     title: ClassVar[str] = "Proximity"
-    summary: ClassVar[str] = "each answer by its own distance; far rivals cost hardly anything"
+    summary: ClassVar[str] = "by each answer's own distance, so that distant rivals hardly matter"
     rule: ClassVar[type[Rule]] = Proximity
 
     def suits(self, question: Question) -> bool:

@@ -22,8 +22,8 @@ def prove_margins(
     With E = e^ε, D = δ·total, q − 1 losers, weights g_1 ≥ g_2 ≥ … ≥ 0 and g_t for a margin t:
 
     1. g_t ≤ E·g_{t+1} + D/(q−1): losers, and every set without the true answer;
-    2. total·(1−E) + (q−1)·max(E·g_{t'} − g_t) ≤ D over |t − t'| ≤ 1: a set with the true answer,
-       where its complement are losers;
+    2. total·(1−E) + (q−1)·max(E·g_t − g_{t+1}) ≤ D: a set with the true answer, where its
+       complement are losers; weights fall, so this is the most of E·g_{t'} − g_t over |t − t'| ≤ 1;
     3. total ≤ (1+E)·g_1 + D: the true answer across a border, where its margin is 1;
     4. g_1 ≤ E·(total − (q−1)·g_1): and back.
 
@@ -46,9 +46,7 @@ def prove_margins(
     if losers < 1 or not steps or any(b > a for a, b in itertools.pairwise(steps)) or steps[-1] < 0:
         raise InvalidMechanism("weights by margin must fall, stay at or above 0 and have a loser")
     chain = [*steps, steps[-1]]
-    widest = max(
-        max(ratio * a - b, ratio * b - a, (ratio - 1) * a) for a, b in itertools.pairwise(chain)
-    )
+    widest = max(ratio * a - b for a, b in itertools.pairwise(chain))
     first = steps[0]
     if most is not None and (type(most) is not int or not 0 < most < total or slack):
         raise InvalidMechanism("what others have at most must be below the total, and delta 0")

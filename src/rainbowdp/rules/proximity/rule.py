@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -76,14 +77,18 @@ class Proximity(Rule):
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row where the answers have the margins ``key``, exactly one of them 0."""
         margins = margins_of(key, answers)
-        true, steps, last = margins.index(0), self.steps, len(self.steps)
-        row = [steps[margin - 1] if margin < last else steps[-1] for margin in margins]
-        row[true] = 0
+        true, steps, last = margins.index(0), self._steps, len(self.steps)
+        row = [steps[margin] if margin < last else steps[last] for margin in margins]
         others = sum(row)
         if self.most is not None and others > self.most:
             raise NoPlace(f"margins that give the others at most {self.most}", key)
         row[true] = self.total - others
         return tuple(row)
+
+    @cached_property
+    def _steps(self) -> tuple[int, ...]:
+        """The weights by margin."""
+        return (0, *self.steps)
 
     def rows_at(self, question: Question, counts: Integers, margins: Floats) -> Floats:
         """The rows of many histograms at once, in floats."""
