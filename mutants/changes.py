@@ -168,6 +168,8 @@ def _instead(node: ast.AST, place: _Place) -> Iterator[ast.AST]:
             yield ast.AugAssign(node.target, _COMPUTED[type(node.op)](), node.value)
         case ast.UnaryOp(op=ast.Not() | ast.USub()):
             yield node.operand
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return
         case ast.IfExp() | ast.If() | ast.While():
             if not isinstance(node.test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant):
                 changed_test = copy.copy(node)

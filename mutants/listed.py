@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,15 @@ class Name:
     module: str
     function: str
     text: str
+
+
+def sampled(names: Sequence[Name], size: int | None, seed: int) -> list[Name]:
+    """So many of them at random, or all; a larger sample has all of a smaller one."""
+
+    def place(name: Name) -> bytes:
+        return hashlib.sha256(f"{seed} {name}".encode()).digest()
+
+    return sorted(names, key=place)[:size]
 
 
 def read_listed(file: Path) -> dict[Name, str]:

@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads do not survive a f
 import pytest  # noqa: E402  found by the lines above
 
 from changes import Change, changes  # noqa: E402
-from listed import Name, judge, read_listed, table  # noqa: E402
+from listed import Name, judge, read_listed, sampled, table  # noqa: E402
 from trying import (  # noqa: E402
     Ordered,
     Outcome,
@@ -63,8 +63,9 @@ IN_ORDER = {
         "tests/rules/exponential",
         "tests/rules/margin_flip",
     ),
+    "rules/proximity/*.py": ("tests/exact/test_proof.py", "tests/rules/proximity"),
     "rules/*/proof.py": ("tests/rules/{}",),
-    "rules/*/rule.py": ("tests/rules/{}",),
+    "rules/*/rule.py": ("tests/rules/{}", "tests/rules/test_contract.py"),
     "exact/votes.py": (
         "tests/exact/test_votes.py",
         "tests/exact/test_scores.py",
@@ -73,6 +74,7 @@ IN_ORDER = {
     "exact/keeping.py": ("tests/exact/test_keeping.py",),
     "exact/check.py": ("tests/exact",),
     "exact/mechanism.py": ("tests/exact",),
+    "exact/*.py": ("tests/exact", "tests/rules/test_contract.py"),
     "mechanisms/integers.py": ("tests/mechanisms/test_integers.py",),
     "tables/sampling.py": ("tests/tables/test_people.py",),
     "tables/people.py": ("tests/tables/test_people.py",),
@@ -89,7 +91,6 @@ LEFT_OUT = (
     *("-k", "not (postgres or mariadb or spark or killed or crash or processes or interrupt)"),
 )
 WORDS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
-_SECONDS = 20.0  # of processor time for the tests of one change
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ class Module:
     @cached_property
     def digest(self) -> str:
         """What its outcomes depend on: its code without comments."""
-        return hashlib.sha256(ast.dump(self.tree).encode()).hexdigest()[:16]
+        unchanged = ast.parse(self.file.read_text())  # the tree has each change in its turn
+        return hashlib.sha256(ast.dump(unchanged).encode()).hexdigest()[:16]
 
     @cached_property
     def tests_digest(self) -> str:
@@ -183,8 +185,8 @@ def record(trial: Trial, chosen: Sequence[Module], items: Sequence[pytest.Item])
 class Selection:
     """Which tests are run for a change, in which order."""
 
-    def __init__(self, recorded: dict[str, Recorded]) -> None:
-        self._recorded = recorded
+    def __init__(self, recorded: dict[str, Recorded], seconds: float) -> None:
+        self._recorded, self._seconds = recorded, seconds
         self._killers: dict[str, list[str]] = {}
 
     def of(self, module: Module, change: Change, there: Sequence[str]) -> list[str]:
@@ -212,14 +214,14 @@ class Selection:
         spent = 0.0
         for test in sorted(entering, key=rank):
             spent += self._recorded[test].seconds
-            if chosen and spent > _SECONDS:
+            if chosen and spent > self._seconds:
                 break
             chosen.append(test)
         return chosen
 
     def limit(self, test: str) -> float:
         """The processor seconds after which a test hangs."""
-        return 4 + 5 * self._recorded[test].seconds
+        return 2 + 5 * self._recorded[test].seconds
 
     def killed(self, module: Module, test: str) -> None:
         """Try this test first from now on."""
@@ -308,8 +310,19 @@ def in_a_fresh_process() -> int:
     return 0
 
 
-def try_all(chosen: Sequence[Module], seconds: float, outcomes: Outcomes) -> None:
-    """Try the changes of modules that have no outcome yet, until the seconds are over."""
+def try_all(
+    chosen: Sequence[Module],
+    outcomes: Outcomes,
+    wanted: Collection[Name],
+    seconds: float,
+    each: float,
+    quick: bool,
+) -> None:
+    """Try the changes that are wanted and have no outcome yet, until the seconds are over.
+
+    The tests of each change take at most ``each`` seconds of the processor or are one; ``quick`` is
+    to start no fresh process: neither for survivors nor for what is decided at import.
+    """
     end = time.monotonic() + seconds
     for module in chosen:
         importlib.import_module(module.imported)
@@ -317,11 +330,13 @@ def try_all(chosen: Sequence[Module], seconds: float, outcomes: Outcomes) -> Non
     def does(trial: Trial) -> None:
         items = {item.nodeid: item for item in trial.session.items}
         record(trial, chosen, trial.session.items)
-        selection = Selection(records())
+        selection = Selection(records(), each)
         for module in chosen:
             functions = functions_of([str(module.file)])
             for name, change in named(module):
-                if outcomes.of(module, name) is not None:
+                if name not in wanted or outcomes.of(module, name) is not None:
+                    continue
+                if quick and not change.inside:
                     continue
                 if time.monotonic() > end:
                     return
@@ -331,7 +346,7 @@ def try_all(chosen: Sequence[Module], seconds: float, outcomes: Outcomes) -> Non
                 if tests and change.inside:
                     put = put_in(module.tree, str(module.file), change.function, functions)
                     outcome = trial.run(put, [items[test] for test in tests], limits)
-                if tests and outcome.state in ("untested", "survived"):
+                if tests and not quick and outcome.state in ("untested", "survived"):
                     outcome = fresh(module, name, tests, limits)
                 if outcome.test in items:
                     selection.killed(module, outcome.test)
@@ -381,6 +396,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--modules", nargs="*", help="below src/rainbowdp, with wildcards")
     parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--each", type=float, default=20, help="seconds for the tests of a change")
+    parser.add_argument("--sample", type=int, help="so many changes of each module, at random")
+    parser.add_argument("--seed", type=int, default=0, help="which ones these are")
+    parser.add_argument("--quick", action="store_true", help="start no fresh process")
     parser.add_argument("--report", action="store_true", help="try nothing")
     parser.add_argument("--fresh", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -390,7 +409,9 @@ def main() -> int:
     chosen = modules(options.modules or list(IN_ORDER))
     outcomes = Outcomes()
     if not options.report:
-        try_all(chosen, options.seconds, outcomes)
+        exist = [[name for name, _ in named(module)] for module in chosen]
+        wanted = {name for names in exist for name in sampled(names, options.sample, options.seed)}
+        try_all(chosen, outcomes, wanted, options.seconds, options.each, options.quick)
     return report(chosen, outcomes)
 
 

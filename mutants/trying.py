@@ -196,6 +196,8 @@ class Trial:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
+        reporter = self.session.config.pluginmanager.get_plugin("terminalreporter")
+        self.session.config.pluginmanager.unregister(reporter)  # it kept the old standard output
         try:
             change()
             following: list[pytest.Item | None] = [*items[1:], None]
@@ -238,6 +240,7 @@ def _outcome(child: int, read: int, seconds: float, tests: int) -> Outcome:
 def functions_of(files: Iterable[str]) -> dict[Place, list[FunctionType]]:
     """Every function that exists, by where its source is."""
     wanted, found = set(files), dict[Place, list[FunctionType]]()
+    gc.unfreeze()  # what was frozen, as our tests are once they are collected, is not listed
     for thing in gc.get_objects():
         if type(thing) is FunctionType and thing.__code__.co_filename in wanted:
             found.setdefault(_place(thing.__code__), []).append(thing)
@@ -258,7 +261,11 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 def put_in(
     tree: ast.Module, file: str, qualified: str, functions: dict[Place, list[FunctionType]]
 ) -> Callable[[], None]:
-    """What puts the code of a function, and of all inside it, in place; of all if none is named."""
+    """What puts the code of a function, of all inside it and of all around it in place.
+
+    An inner function is made anew, from the code of the one around it, whenever that is called.
+    Without a name it is all functions.
+    """
     changed = {
         _place(code): code
         for code in _codes(compile(tree, file, "exec"))
@@ -274,8 +281,8 @@ def put_in(
 
 
 def _within(qualname: str, function: str) -> bool:
-    plain = qualname.replace(".<locals>", "")
-    return not function or f"{plain}.".startswith(f"{function}.")
+    plain = f"{qualname.replace('.<locals>', '')}."
+    return not function or plain.startswith(f"{function}.") or f"{function}.".startswith(plain)
 
 
 @dataclass(eq=False)

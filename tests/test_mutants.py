@@ -14,9 +14,14 @@ MUTANTS = Path(__file__).parent.parent / "mutants"
 sys.path.append(str(MUTANTS))
 
 from changes import changes  # noqa: E402  found by the line above
-from listed import Name, judge, read_listed, table  # noqa: E402
+from listed import Name, judge, read_listed, sampled, table  # noqa: E402
 
 TOY = '''
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
 LIMIT = 3
 
 def allowed(spent: int, more: int) -> bool:
@@ -30,12 +35,18 @@ def all_allowed(each):
         if not allowed(0, more):
             return False
     return True
+
+def counter():
+    def count(before):
+        return before + 1
+
+    return count
 '''
 
 # It does not see 0, a sum at the limit, or that the limit is 3 and not 4.
 TESTS = """
 import pytest
-from toy import all_allowed, allowed
+from toy import all_allowed, allowed, counter
 
 def test_allowed():
     assert allowed(1, 1)
@@ -47,10 +58,13 @@ def test_all():
     assert all_allowed([1, 1])
     assert not all_allowed([5, 1])
     assert not all_allowed([1, 5])
+
+def test_count():
+    assert counter()(3) == 4
 """
 
 RUN = """
-import ast, json, sys
+import ast, gc, json, sys
 import pytest
 from changes import changes
 from trying import Trial, functions_of, put_in
@@ -58,6 +72,7 @@ from trying import Trial, functions_of, put_in
 def does(trial):
     import toy
     tree = ast.parse(open(toy.__file__).read())
+    gc.freeze()  # as our own tests are
     functions = functions_of([toy.__file__])
     items, found = trial.session.items, {}
     for change in changes(tree):
@@ -79,12 +94,25 @@ def test_changes_are_named_without_lines_and_leave_no_trace() -> None:
     assert ast.dump(tree) == before
     assert found == [(change.function, change.text) for change in changes(ast.parse("\n" + TOY))]
     assert len(set(found)) == len(found)
-    assert ("(module)", "LIMIT = 3  =>  LIMIT = 4") in found
+    assert [text for function, text in found if function == "(module)"] == [
+        "LIMIT = 3  =>  LIMIT = 4",
+        "LIMIT = 3  =>  LIMIT = 2",
+    ]
     assert ("allowed", "spent + more <= LIMIT  =>  spent + more < LIMIT") in [
         (function, text.replace("return ", "")) for function, text in found
     ]
     assert ("allowed", "raise ValueError('more must be from 0')  =>  pass") in found
     assert ("all_allowed", "for more in each  =>  for more in list(each)[1:]") in found
+
+
+def test_a_larger_sample_has_all_of_the_smaller() -> None:
+    names = [Name("a.py", "f", str(number)) for number in range(40)]
+    few, more = (sampled(names, size, 0) for size in (5, 12))
+    assert (len(set(few)), len(set(more))) == (5, 12)
+    assert set(few) < set(more) < set(names)
+    assert set(few) == set(sampled(names[::-1], 5, 0)) != set(sampled(names, 5, 1))
+    for size in (None, 40, 1000):
+        assert sorted(sampled(names, size, 0)) == sorted(names)
 
 
 def test_a_survivor_of_a_toy_is_found_and_all_else_is_killed(tmp_path: Path) -> None:
@@ -108,7 +136,7 @@ def test_a_survivor_of_a_toy_is_found_and_all_else_is_killed(tmp_path: Path) -> 
     }
     assert len(outcomes) > 12
     killers = {test for state, test in outcomes.values() if state == "killed"}
-    assert killers == {"test_toy.py::test_allowed", "test_toy.py::test_all"}
+    assert killers == {f"test_toy.py::test_{name}" for name in ("allowed", "all", "count")}
     assert (tmp_path / "toy.py").read_text() == TOY
 
 
