@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import rainbowdp as rb
-from rainbowdp.deployment import DEPLOYED
+from rainbowdp.deployment import DEPLOYED, MOST_OF_ROWS
 from rainbowdp.graphs.margins import whole_margins
 from rainbowdp.graphs.truth import true_answers
 from rainbowdp.mechanisms.best_on_graphs import KINDS, best_on_graph
@@ -70,6 +70,11 @@ def noise_then_nearest(graph: rb.RainbowGraph, truth: Any, epsilons: list[float]
     return places, wrong.mean(axis=1)
 
 
+def _of_a_file(graph: rb.RainbowGraph, promise: rb.DP) -> float:
+    """The value of the best kind that a file is possible for, with as many rows as it may have."""
+    return best_on_graph(graph, promise, kinds=list(DEPLOYED), most_weights=MOST_OF_ROWS).value
+
+
 def errors(roads: Path, counts: list[int], epsilons: list[str]) -> list[str]:
     edges = rb.read_graph(roads)
     lost = []
@@ -89,7 +94,7 @@ def errors(roads: Path, counts: list[int], epsilons: list[str]) -> list[str]:
             choice = rb.best(graph, rb.DP(text))
             spent = time.process_time() - started
             values = {each.kind: each.value for each in choice.candidates}
-            of_file = max(values[kind] or 0.0 for kind in DEPLOYED)
+            of_file = _of_a_file(graph, rb.DP(text))
             rows = choice.mechanism.rows_at(places)
             here = 1 - float(rows[np.arange(len(places)), truth[places]].mean())
             others = dict(
@@ -148,8 +153,7 @@ def beside_the_program(roads: Path, sizes: list[int], epsilons: list[str]) -> No
         for text in epsilons:
             promise = rb.DP(text)
             choice = best_on_graph(graph, promise, kinds=kinds)
-            values = {each.kind: each.value for each in choice.candidates}
-            of_file = max(values[kind] or 0.0 for kind in DEPLOYED)
+            of_file = _of_a_file(graph, promise)
             least = 1 - rb.program(graph, promise, progress=lambda line: None).objective / len(
                 graph
             )

@@ -3,7 +3,7 @@
     python benchmarks/maps.py plane [--size 14] [--epsilon 0.2,0.5,1]
     python benchmarks/maps.py roads [ROADS] [--sites 5,20,100] [--epsilon 0.05,0.2,1]
     python benchmarks/maps.py extracts [ROADS] [--nodes 4000] [--sites 5] [--epsilon 0.05,0.2,1]
-    python benchmarks/maps.py stand-in [--nodes 1000000] [--sites 20] [--epsilon 0.2]
+    python benchmarks/maps.py stand-in [--like florida|north-east] [--sites 20] [--epsilon 0.2]
     python benchmarks/maps.py picture
 
 **plane**: a square of places, neighbors one king's move apart, so that our ε per move implies ε per
@@ -16,9 +16,15 @@ our linear program and, where the package ``qif`` (libqif) is installed, by thei
 Others: exponential and permute-and-flip, with the margin and with the distance as the score, and
 noise, then the nearest site (a junction drawn with weight e^{−εd/2}), on a sample of junctions.
 
-**extracts**: ``rb.best`` without the program beside the program. **stand-in**: roads on a random
-planar grid of so many nodes, as far as memory and time go. Each prints Markdown, and a line for
-everything that is better than best.
+**extracts**: ``rb.best`` without the program beside the program.
+
+**stand-in**: made-up roads with as many junctions and roads as DIMACS's Florida (1,070,376 and
+1.27 a junction) or North-East (1,524,453 and 1.28), whose files are not here. Streets on a grid, a
+strip four times as long as wide for Florida; a quarter of them is left out at random, and what does
+not hang together with the rest; then as many streets are broken by a bend as the junctions ask for,
+since most nodes of a road map have two roads. The chances are valued on 20,000 random nodes.
+
+Each prints Markdown, and a line for everything that is better than best.
 """
 
 from __future__ import annotations
@@ -180,8 +186,18 @@ def with_sites(edges: Any, count: int, seed: int) -> tuple[rb.RainbowGraph, list
     return rb.RainbowGraph(edges, near.rainbows, near.names, labels=near.labels), nodes
 
 
-def roads(edges: Any, counts: list[int], epsilons: list[str], seed: int = 1) -> list[str]:
-    """Two goals: errors in %, and how much farther the named site is than the nearest."""
+def roads(
+    edges: Any,
+    counts: list[int],
+    epsilons: list[str],
+    goals: list[str],
+    valued: int | None = None,
+    seed: int = 1,
+) -> list[str]:
+    """Goals are errors in %, and how much farther the named site is than the nearest.
+
+    Valued on so many random nodes, the same for all, or on all.
+    """
     lost = []
     print(
         "| sites | ε | goal | best | its value | exponential | permute-and-flip | exponential by "
@@ -192,7 +208,10 @@ def roads(edges: Any, counts: list[int], epsilons: list[str], seed: int = 1) -> 
         graph, nodes = with_sites(edges, count, seed)
         away = rb.site_distances(graph, nodes)
         away[np.isinf(away)] = away[np.isfinite(away)].max()
-        truth, nearest = true_answers(graph), away.min(axis=1)
+        truth = true_answers(graph)
+        every = np.arange(len(graph))
+        if valued is not None and valued < len(graph):
+            every = np.sort(np.random.default_rng(2).choice(len(graph), valued, replace=False))
         places = np.random.default_rng(0).choice(len(graph), min(SAMPLE, len(graph)), replace=False)
         hops = np.stack([_from(graph, int(place)) for place in places])
         for text in epsilons:
@@ -201,14 +220,13 @@ def roads(edges: Any, counts: list[int], epsilons: list[str], seed: int = 1) -> 
             for row, far in enumerate(hops):
                 weights = np.exp(-epsilon / 2 * far)
                 noise[row] = np.bincount(truth, weights, count) / weights.sum()
-            for goal in ("error", "extra steps"):
+            for goal in goals:
                 table = None if goal == "error" else -away
                 started = time.process_time()
                 choice = rb.best(graph, rb.DP(text), utility=table)
                 spent = time.process_time() - started
-                shown = 1 - choice.value if table is None else -choice.value - float(nearest.mean())
-                others = _others(graph, away, truth, nearest, epsilon, goal)
-
+                shown = _ours(choice.mechanism, every, goal, truth, away)
+                others = _others(graph, away, truth, every, epsilon, goal)
                 right, away_here = truth[places], away[places]
                 sampled = _value(noise, goal, right, away_here)
                 here = _value(choice.mechanism.rows_at(places), goal, right, away_here)
@@ -244,8 +262,16 @@ def _from(graph: rb.RainbowGraph, place: int) -> Any:
     return graph.distances(start)
 
 
+def _ours(made: Any, every: Any, goal: str, truth: Any, away: Any) -> float:
+    total = 0.0
+    for start in range(0, len(every), BLOCK):
+        part = every[start : start + BLOCK]
+        total += _value(made.rows_at(part), goal, truth[part], away[part]) * len(part)
+    return total / len(every)
+
+
 def _others(
-    graph: rb.RainbowGraph, away: Any, truth: Any, nearest: Any, epsilon: float, goal: str
+    graph: rb.RainbowGraph, away: Any, truth: Any, every: Any, epsilon: float, goal: str
 ) -> dict[str, float]:
     """Mean errors or extra steps of what anybody would write in ten lines."""
     from rainbowdp.graphs.margins import whole_margins, with_infinity
@@ -255,22 +281,17 @@ def _others(
         f"{kind}{by}" for by in ("", " by distance") for kind in ("exponential", "permute-and-flip")
     ]
     total = dict.fromkeys(names, 0.0)
-    for start in range(0, len(graph), BLOCK):
-        part = slice(start, start + BLOCK)
+    for start in range(0, len(every), BLOCK):
+        part = every[start : start + BLOCK]
         block, far = with_infinity(margins[part]), away[part].astype(np.float64)
         for by, score in (("", block), (" by distance", far - far.min(axis=1, keepdims=True))):
             chances = np.exp(-epsilon / 2 * score)
-            flipped = first_heads(chances)
             for kind, rows in (
                 ("exponential", chances / chances.sum(axis=1, keepdims=True)),
-                ("permute-and-flip", flipped),
+                ("permute-and-flip", first_heads(chances)),
             ):
-                if goal == "error":
-                    each = 1 - rows[np.arange(len(rows)), truth[part]]
-                else:
-                    each = (rows * far).sum(axis=1) - nearest[part]
-                total[kind + by] += float(each.sum())
-    return {name: value / len(graph) for name, value in total.items()}
+                total[kind + by] += _value(rows, goal, truth[part], far) * len(part)
+    return {name: value / len(every) for name, value in total.items()}
 
 
 def extracts(edges: Any, size: int, sites: list[int], epsilons: list[str]) -> None:
@@ -299,25 +320,45 @@ def extracts(edges: Any, size: int, sites: list[int], epsilons: list[str]) -> No
             )
 
 
-def stand_in(nodes: int) -> Any:
-    """A square grid without a quarter of its edges, its largest part: a map without coordinates."""
+LIKE = {"florida": (1_070_376, 4, 1.27), "north-east": (1_524_453, 1, 1.28)}
+
+
+def stand_in(nodes: int, longer: float, roads_each: float, seed: int = 3) -> Any:
+    """Streets on a grid with gaps and bends: so many nodes, and roads for each of them."""
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 
-    side = math.isqrt(nodes)
-    number = np.arange(side * side).reshape(side, side)
+    random = np.random.default_rng(seed)
+    crossings = nodes * 0.55  # about; the bends make up for what is missing
+    width = math.isqrt(round(crossings / longer))
+    number = np.arange(round(crossings / width) * width).reshape(-1, width)
     pairs = np.concatenate(
         [
             np.stack([number[:-1].ravel(), number[1:].ravel()], axis=1),
             np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1),
         ]
     )
-    pairs = pairs[np.random.default_rng(3).random(len(pairs)) > 0.25]
-    joined = sparse.coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(side * side,) * 2)
+    pairs = pairs[random.random(len(pairs)) > 0.25]
+    joined = sparse.coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(number.size,) * 2)
     part = connected_components(joined, directed=False)[1]
     kept = part == np.bincount(part).argmax()
     place = np.cumsum(kept) - 1
-    return rb.Edges(place[pairs[kept[pairs[:, 0]]]], range(int(kept.sum())))
+    pairs, held = place[pairs[kept[pairs[:, 0]]]], int(kept.sum())
+    # With b bends there are len(pairs) + b roads and held + b nodes; the rest are dead ends.
+    bends = round((len(pairs) - roads_each * held) / (roads_each - 1))
+    broken = random.integers(0, len(pairs), min(bends, nodes - held))
+    many = np.bincount(broken, minlength=len(pairs))
+    found = [pairs[many == 0]]
+    following = held
+    for bent in range(1, int(many.max(initial=0)) + 1):
+        streets = pairs[many == bent]
+        inner = following + np.arange(len(streets) * bent).reshape(-1, bent)
+        chain = np.column_stack([streets[:, 0], inner, streets[:, 1]])
+        found += [chain[:, k : k + 2] for k in range(bent + 1)]
+        following += inner.size
+    ends = random.integers(0, following, nodes - following)
+    found.append(np.stack([ends, following + np.arange(len(ends))], axis=1))
+    return rb.Edges(np.concatenate(found), range(nodes))
 
 
 def picture(target: Path) -> None:
@@ -369,6 +410,8 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=4000)
     parser.add_argument("--sites", default="5,20,100")
     parser.add_argument("--epsilon", default="0.05,0.2,1")
+    parser.add_argument("--like", choices=list(LIKE), default="florida")
+    parser.add_argument("--goal", default="error,extra steps")
     given = parser.parse_args()
     epsilons, sites = given.epsilon.split(","), [int(n) for n in given.sites.split(",")]
     if given.what == "extracts":
@@ -379,9 +422,12 @@ def main() -> None:
         return
     if given.what == "plane":
         lost = plane(given.size, epsilons)
+    elif given.what == "stand-in":
+        made = stand_in(*LIKE[given.like])
+        print(f"{len(made.names):,} nodes, {len(made.pairs):,} roads.\n")
+        lost = roads(made, sites, epsilons, given.goal.split(","), 20_000)
     else:
-        made = stand_in(given.nodes) if given.what == "stand-in" else rb.read_graph(given.roads)
-        lost = roads(made, sites, epsilons)
+        lost = roads(rb.read_graph(given.roads), sites, epsilons, given.goal.split(","))
     print("\n".join(f"Lost: {line}." for line in lost) or "Nothing is better than best.")
 
 

@@ -113,9 +113,12 @@ def largest_prefix_sums(
     orders: Sequence[Sequence[int]],
     fixed: Mapping[int, Sequence[Fraction]],
     lines: Sequence[Point],
+    *,
+    in_turn: bool = False,
 ) -> dict[tuple[int, int], float]:
     """For each free node and number of its preferred answers: the most that any private
-    mechanism with the ``fixed`` rows can give them.
+    mechanism with the ``fixed`` rows can give them; ``in_turn``, any that gives fewer of them
+    there as much as can be.
 
     A linear program over all mechanisms: p_d(v) for each node and answer, and for each directed
     edge and line slacks z_v ≥ p_d(v) − slope·p_e(v), z ≥ 0, that sum to at most the line's rise.
@@ -146,12 +149,13 @@ def largest_prefix_sums(
     best: dict[tuple[int, int], float] = {}
     for node in set(range(nodes)) - set(fixed):
         wish = np.zeros(width)
+        kept, least = above, most
         for count, v in enumerate(orders[node][:-1], start=1):
             wish[node * answers + v] = -1.0
             answer = linprog(
                 wish,
-                A_ub=above,
-                b_ub=most,
+                A_ub=kept,
+                b_ub=least,
                 A_eq=whole,
                 b_eq=np.ones(nodes),
                 bounds=limits,
@@ -164,6 +168,9 @@ def largest_prefix_sums(
             if not answer.success or answer.fun is None:
                 raise AssertionError(answer.message)
             best[node, count] = -float(answer.fun)
+            if in_turn:
+                kept = np.concatenate([kept, wish[None]])
+                least = np.append(least, answer.fun + 1e-11)
     return best
 
 

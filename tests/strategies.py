@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import networkx as nx
@@ -419,12 +420,16 @@ def margin_tables(draw: st.DrawFn) -> MarginTable:
         0 if ties == "any leader" else draw(st.integers(0, len(knots) + 1)),
     )
     least = draw(st.sampled_from([1, 20]))
-    rng = draw(st.randoms(use_true_random=False))
+    return random_table(shape, draw(st.randoms(use_true_random=False)), least)
+
+
+def random_table(shape: Shape, rng: Random, least: int) -> MarginTable:
+    """Random positive rows, equal where a table must have them equal."""
     rows = []
     for state in shape.states:
         names: list[Any] = ["leader"]
         for place, knot in enumerate(state):
-            shared = ties == "any leader" and knot == 0
+            shared = shape.ties == "any leader" and knot == 0
             names.append("leader" if shared else (knot, place if knot < shape.labeled else None))
         weights = {name: rng.randint(least, least + 12) for name in sorted(names, key=str)}
         rows.append([weights[name] for name in names])

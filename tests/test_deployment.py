@@ -6,16 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rainbow_release
 import rainbowdp as rb
 from rainbowdp import deployment
 from rainbowdp.deployment import DEPLOYED
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.rules import FAMILIES
-from rainbowdp.storage.documents import checksum
+from rainbowdp.storage.documents import checksum, checksummed
 from rainbowdp.studio.offers import CALLS
 from reference import assert_one_sentence
 from strategies import graphs
@@ -139,8 +141,9 @@ def test_a_graph_of_one_region(tmp_path: Path) -> None:
 
 
 def test_a_graph_is_deployed_with_every_kind_it_has() -> None:
-    assert list(DEPLOYED) == list(ON_GRAPHS) == list(CALLS)
-    assert set(DEPLOYED) <= {family.kind for family in FAMILIES}
+    assert list(DEPLOYED) == [*ON_GRAPHS, "fixed-point", "primal-dual"]
+    assert list(ON_GRAPHS) == list(CALLS)
+    assert set(ON_GRAPHS) <= {family.kind for family in FAMILIES}
     for kind in DEPLOYED:
         assert f'"{kind}"' in (rb.deploy.__doc__ or "")
 
@@ -170,6 +173,87 @@ def test_the_best_of_a_file_says_what_it_was_chosen_from(roads: rb.RainbowGraph)
         rb.deploy(roads, rb.DP(1), weights=[1.0] * len(roads))  # type: ignore[arg-type]
     with pytest.raises(rb.InvalidMechanism, match="no boundary to choose"):
         rb.deploy(roads, rb.DP(1), "margin-flip", boundary=("1/2", "1/4", "1/4"))
+
+
+def squares(side: int) -> rb.RainbowGraph:
+    """A grid with four sites, one of them near another, and two places that no site reaches."""
+    at = np.arange(side * side).reshape(side, side)
+    ends = [(at[:, :-1], at[:, 1:]), (at[:-1], at[1:])]
+    pairs = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in ends])
+    pairs = np.concatenate([pairs, [[side * side, side * side + 1]]])
+    near = rb.nearest_sites(pairs, {"a": 0, "b": 2, "c": side * side - 1, "d": side * (side - 1)})
+    return rb.RainbowGraph(pairs, near.rainbows, near.names, labels=near.labels)
+
+
+@pytest.mark.parametrize("most", [4_000_000, 200])
+def test_a_fixed_point_has_a_row_for_each_class_of_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(deployment, "MOST_OF_ROWS", most)
+    graph = squares(9)
+    placed = rb.deploy(graph, rb.DP("0.7"), "fixed-point")
+    assert placed.name == "fixed-point"
+    file = placed.save(tmp_path / "out.json")
+    loaded, plain = rb.load(file), rainbow_release.load(file)
+    assert isinstance(plain, rainbow_release.Mechanism)
+    assert loaded.name == plain.kind == "homogeneous"
+    found = rows(file.with_suffix(".parquet"))
+    assert len({tuple(key) for _, *key in found}) * 4 <= most
+    for node, *key in found:
+        row, weights = loaded[tuple(key)], plain.row_at(tuple(key))
+        assert row == placed.mechanism[node]
+        assert weights == [row[answer] * sum(weights) for answer in plain.answers]
+        truth = placed.truth[graph.position(node)]
+        assert float(row[graph.rainbow(node)[0]]) == pytest.approx(truth, abs=1e-12)
+    assert placed.truth[-2:].tolist() == [1, 1]  # nobody else is in reach
+    most_ratio = Fraction(math.exp(0.7)) * (1 + Fraction(1, 10**12))
+    for a in graph.datasets:
+        for b in graph.neighbors(a):
+            for answer, p in placed.mechanism[a].items():
+                assert p <= most_ratio * placed.mechanism[b][answer]
+
+
+def test_a_fixed_point_whose_file_was_changed_is_refused(tmp_path: Path) -> None:
+    placed = rb.deploy(squares(5), rb.DP("0.7"), "fixed-point")
+    content = placed.mechanism.describe()
+    row = content["regions"][3]["rows"][0]
+    least = min(range(4), key=lambda place: int(row[place]))
+    row[least - 1] = str(int(row[least - 1]) + int(row[least]))
+    row[least] = "0"
+    file = tmp_path / "forged.json"
+    file.write_text(checksummed(content))
+    with pytest.raises(rb.InvalidFile):
+        rb.load(file)
+    with pytest.raises(rainbow_release.Refused):
+        rainbow_release.load(file)
+
+
+def test_the_best_of_a_file_is_the_fixed_point_where_that_is_better() -> None:
+    placed = rb.deploy(squares(9), rb.DP(1), "best")
+    assert placed.choice is not None
+    assert placed.name == placed.choice.name == "fixed-point"
+    assert placed.choice.value == pytest.approx(placed.truth.mean())
+
+
+def test_a_fixed_point_by_length_has_a_file_but_no_tiles(tmp_path: Path) -> None:
+    pairs = [(node, node + 1) for node in range(12)]
+    roads = rb.with_lengths(pairs, [node % 4 + 1 for node in range(12)], unit=1, measure="m")
+    near = rb.nearest_sites(roads, {"a": 0, "b": 5, "c": 12})
+    graph = rb.RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
+    placed = rb.deploy(graph, rb.DP("0.5"), "fixed-point")
+    file = placed.save(tmp_path / "out.json")
+    loaded = rb.load(file)
+    assert loaded.neighbors == "at a distance of 1 m"
+    assert rainbow_release.load(file).kind == "homogeneous"
+    for node, *key in rows(file.with_suffix(".parquet")):
+        assert loaded[tuple(key)] == placed.mechanism[node]
+    for (a, b), steps in zip(graph.edge_positions(), graph.edge_lengths(), strict=True):
+        most = Fraction(math.exp(0.5 * int(steps))) * (1 + Fraction(1, 10**12))
+        for one, other in ((int(a), int(b)), (int(b), int(a))):
+            for answer, p in placed.mechanism[one].items():
+                assert p <= most * placed.mechanism[other][answer]
+    with pytest.raises(rb.InvalidGraph, match="save the keys without tiles"):
+        placed.save_tiles(tmp_path / "m.json", [0] * 13, folder=tmp_path / "tiles")
 
 
 def test_proximity_has_a_file_where_only_the_graph_allows_it(tmp_path: Path) -> None:

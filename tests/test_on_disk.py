@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rainbowdp as rb
+from rainbowdp import on_disk
 from rainbowdp.cli import app
 from rainbowdp.graphs import disk
 
@@ -167,10 +168,52 @@ def test_margins_that_jump_are_refused(tmp_path: Path, monkeypatch: pytest.Monke
             rb.deploy_on_disk(near, rb.DP(1), "homogeneous")
 
 
+LOSSES = {
+    "a": {"a": 0.0, "b": 5.0, "c": 40.0},
+    "b": {"a": 5.0, "b": 0.0, "c": 9.0},
+    "c": {"a": 40.0, "b": 2.0, "c": 0.0},
+}
+
+
+def test_a_loss_decides_as_it_does_in_memory(tmp_path: Path) -> None:
+    file, out = written(tmp_path, "g.parquet"), tmp_path / "out.json"
+    graph = in_memory(file, SITES)
+    utility = {w: {v: -cost for v, cost in row.items()} for w, row in LOSSES.items()}
+    with rb.graph_on_disk(file, memory="200MB", folder=tmp_path) as held:
+        near = held.nearest_sites(SITES)
+        made = rb.deploy_on_disk(near, rb.DP("0.3"), utility=utility)
+        assert {each.kind for each in made.candidates} == set(on_disk.KINDS)
+        for each in made.candidates:
+            if each.value is None or each.kind == "homogeneous":  # its boundary is another
+                continue
+            inside = rb.by_kind(graph, rb.DP("0.3"), each.kind)
+            assert each.value == pytest.approx(inside.utility(utility) / len(graph), rel=1e-9)
+        assert made.value == max(each.value for each in made.candidates if each.value is not None)
+        alone = next(each for each in made.candidates if each.kind == "homogeneous")
+        rows = rb.deploy_on_disk(near, rb.DP("0.3"), "homogeneous")
+        by_hand = 0.0
+        for number, depth in zip(near.region_numbers(), near.depths(), strict=True):
+            label = list(near.rainbows)[int(number)]
+            row = rows.mechanism[label, depth if np.isinf(depth) else int(depth)]
+            by_hand -= sum(LOSSES[near.rainbows[label][0]][v] * float(p) for v, p in row.items())
+        assert alone.value == pytest.approx(by_hand / len(graph), rel=1e-9)
+        with pytest.raises(rb.InvalidMechanism, match="a worth for each answer in the region 'a'"):
+            rb.deploy_on_disk(near, rb.DP(1), utility={})
+        with pytest.raises(rb.InvalidMechanism, match="utility is for best"):
+            rb.deploy_on_disk(near, rb.DP(1), "exponential", utility=utility)
+    (tmp_path / "loss.csv").write_text("site,a,b,c\na,0,5,40\nb,5,0,9\nc,40,2,0\n")
+    asked = [file, "--sites", "a=10,b=51,c=77", "--epsilon", "0.3", "-o", out]
+    told = run(*asked, "--engine", "duckdb", "--loss", tmp_path / "loss.csv", "--json")
+    assert json.loads(told.stdout)["loss"] == pytest.approx(-made.value)
+    refused = run(*asked, "--engine", "duckdb", "--loss", "distance")
+    assert "--loss distance needs the graph in memory" in refused.output
+
+
 def run(*words: Any) -> Any:
     return CliRunner().invoke(app, ["design", *map(str, words)])
 
 
+@pytest.mark.slow
 def test_the_command_goes_by_name_or_by_size_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -304,6 +304,8 @@ from pyspark.sql import SparkSession
 from rainbowdp import spark
 
 settings = {
+    "spark.driver.extraJavaOptions": sys.argv[2],
+    "spark.executor.extraJavaOptions": sys.argv[2],
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1",
@@ -331,7 +333,7 @@ session.stop()
 def test_several_executors_find_the_same(tmp_path: Path) -> None:
     """Two executors as processes of their own, and checkpoints between them."""
     run = subprocess.run(
-        [sys.executable, "-c", CLUSTER, str(tmp_path / "cuts")],
+        [sys.executable, "-c", CLUSTER, str(tmp_path / "cuts"), QUICK],
         env=os.environ | {"PYSPARK_PYTHON": sys.executable},
         capture_output=True,
         text=True,
@@ -438,6 +440,7 @@ def test_missing_pyspark_prints_the_install_line(monkeypatch: pytest.MonkeyPatch
             call()
 
 
+@pytest.mark.slow
 def test_missing_java_is_one_sentence(tmp_path: Path) -> None:
     script = (
         "import rainbowdp as rb; from rainbowdp import spark\n"

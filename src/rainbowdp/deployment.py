@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable
 from rainbowdp.exact.names import name_to_json
 from rainbowdp.exact.steps import LONGEST
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.edges import Ids
 from rainbowdp.graphs.forbidding import forbid as forbidding
 from rainbowdp.graphs.graph import RainbowGraph
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from rainbowdp.tiling import NodeKeys
 
 MOST_WEIGHTS = 5_000_000  # of a mechanism file: regions × depths × answers
+MOST_OF_ROWS = 4_000_000  # the same, of a row for each class of nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,11 @@ class Deployment(Releasable):
     truth
         The probability of each node's first choice.
     choice
-        What it was chosen from, where the best was asked for.
+        What it was chosen from, if you asked for the best.
+    rows
+        The number of each node's row, if the regions of the mechanism are single rows.
+    kept
+        The kind whose rows they are.
 
     """
 
@@ -67,11 +73,13 @@ class Deployment(Releasable):
     keys: dict[str, NDArray[Any]]
     truth: Floats
     choice: Choice | None = None
+    rows: NDArray[Any] | None = None
+    kept: str | None = None
 
     @property
     def name(self) -> str:
-        """The kind of mechanism."""
-        return self.mechanism.name
+        """The kind of mechanism; one whose rows are kept has the file of a homogeneous one."""
+        return self.mechanism.name if self.kept is None else self.kept
 
     def exact(self) -> ExactMechanism:
         """The mechanism in integers, with its proof."""
@@ -144,11 +152,16 @@ class Deployment(Releasable):
         InvalidFile
             If a file cannot be written.
         InvalidGraph
-            If a node has no tile, or is not a whole number or a text.
+            If a node has no tile, or is not a whole number or a text, or edges have lengths.
 
         """
         from rainbowdp.tiling import save_tiles
 
+        if self.graph.lengths is not None:
+            raise InvalidGraph(
+                "the edges of tiles are checked step by step, and those of this graph have more "
+                "steps than one; save the keys without tiles"
+            )
         self.mechanism.save(path)
         return save_tiles(
             folder, self.mechanism, self._node_keys(), self.graph.edge_positions(), tiles
@@ -190,10 +203,17 @@ class Deployment(Releasable):
         columns = [column.tolist() for column in self.keys.values()]
         if "depth" not in self.keys:
             return NodeKeys(nodes, [list(key) for key in zip(*columns, strict=True)], False)
-        labels = [name_to_json(label) for label in self.graph.regions]
-        regions = [labels[number] for number in self.graph.region_numbers.tolist()]
+        if self.rows is None:
+            labels = [name_to_json(label) for label in self.graph.regions]
+            regions = [labels[number] for number in self.graph.region_numbers.tolist()]
+        else:
+            regions = self.rows.tolist()
         keys = [[region, depth] for region, depth in zip(regions, columns[0], strict=True)]
         return NodeKeys(nodes, keys, True)
+
+    @cached_property
+    def _checksum(self) -> str:
+        return checksum(self.mechanism.describe())
 
     def _write_keys(self, draft: Path) -> None:
         import duckdb
@@ -201,14 +221,18 @@ class Deployment(Releasable):
         labels = list(self.graph.regions)
         if not all(type(label) is int for label in labels):
             labels = [str(label) for label in labels]
-        columns = {"node": _ids(self.graph), "region": self.graph.region_numbers, **self.keys}
+        numbers = self.graph.region_numbers if self.rows is None else self.rows
+        columns = {"node": _ids(self.graph), "region": numbers, **self.keys}
         listed = ", ".join(quoted(name, '"') for name in self.keys)
-        given = {"labels": labels, "draft": str(draft), "sum": checksum(self.mechanism.describe())}
+        given: dict[str, Any] = {"draft": str(draft), "sum": self._checksum}
+        region = "region"
+        if self.rows is None:
+            region, given["labels"] = "$labels[region + 1] AS region", labels
         with duckdb.connect(":memory:") as connection:
             connection.register("placed", columns)
             try:
                 connection.execute(
-                    f"COPY (SELECT node, $labels[region + 1] AS region, {listed} FROM placed) "  # noqa: S608  quoted
+                    f"COPY (SELECT node, {region}, {listed} FROM placed) "  # noqa: S608  quoted
                     "TO $draft (FORMAT parquet, COMPRESSION zstd, KV_METADATA {mechanism: $sum})",
                     given,
                 )
@@ -235,12 +259,13 @@ def deploy(
     guarantee
         What is promised between neighbors.
     kind
-        ``"homogeneous"``, the optimum for its boundary, ``"proximity"``, ``"margin-flip"`` or
-        ``"exponential"``; or ``"best"``, whichever of them is worth most.
+        ``"homogeneous"``, the optimum for its boundary, ``"proximity"``, ``"margin-flip"``,
+        ``"exponential"``, ``"fixed-point"`` or ``"primal-dual"``; or ``"best"``, whichever of them
+        is worth most.
     boundary
         For homogeneous only: a boundary condition, or what ``rb.optimal`` takes as one.
     utility, weights
-        For best only: what it is worth, as in ``rb.best``.
+        For best only: the goal, as in ``rb.best``.
     forbid
         Answers that are never given, as in ``rb.best``; a boundary is then one without them.
 
@@ -256,7 +281,7 @@ def deploy(
     InvalidGuarantee
         If the kind is not private here under this guarantee.
     InvalidMechanism
-        If graphs have no mechanism of this kind, or an edge breaks the guarantee.
+        If there is no such kind on graphs, or an edge breaks the guarantee.
 
     Examples
     --------
@@ -269,18 +294,28 @@ def deploy(
     expect(graph, RainbowGraph, "deploy", InvalidGraph)
     if not isinstance(kind, str) or (kind != "best" and kind not in DEPLOYED):
         raise InvalidMechanism(
-            f"kind must be best, {' or '.join(DEPLOYED)} on a graph, got kind={kind!r}"
+            f"kind must be best, {' or '.join(DEPLOYED)} on a graph, got kind={brief(kind)}"
         )
     if kind != "homogeneous" and boundary is not None:
         raise InvalidMechanism(f"{kind} has no boundary to choose; leave out boundary")
     if kind != "best":
         if utility is not None or weights is not None:
-            raise InvalidMechanism(f"utility and weights are for best, got kind={kind!r}")
+            raise InvalidMechanism(f"utility and weights are for best, got kind={brief(kind)}")
         graph = forbidding(graph, forbid)
-        made = optimal(graph, guarantee, boundary) if boundary is not None else None
-        return DEPLOYED[kind](made if made is not None else ON_GRAPHS[kind](graph, guarantee))
+        if boundary is not None:
+            return DEPLOYED[kind](optimal(graph, guarantee, boundary))
+        if kind in ON_GRAPHS:
+            return DEPLOYED[kind](ON_GRAPHS[kind](graph, guarantee))
+        found = best_on_graph(graph, guarantee, kinds=[kind], most_weights=MOST_OF_ROWS)
+        return DEPLOYED[kind](found.mechanism)
     choice = best_on_graph(
-        graph, guarantee, utility, weights, forbid=forbid, kinds=_that_fit(graph)
+        graph,
+        guarantee,
+        utility,
+        weights,
+        forbid=forbid,
+        kinds=_that_fit(graph),
+        most_weights=MOST_OF_ROWS,
     )
     return replace(DEPLOYED[choice.name](choice.mechanism), choice=choice)
 
@@ -340,6 +375,20 @@ def _by_margins(mechanism: Mechanism) -> Deployment:
     return Deployment(graph, mechanism.exact(), keys, _truth(mechanism))
 
 
+def _by_rows(mechanism: Mechanism) -> Deployment:
+    """A key is the number of a row, and the depth 0; checked on every edge when it was made."""
+    graph, rows = mechanism.graph, np.asarray(mechanism.index)
+    depths = np.zeros(len(graph), dtype=np.int32)
+    return Deployment(
+        graph,
+        mechanism.exact(),
+        {"depth": depths},
+        _truth(mechanism),
+        rows=rows.astype(np.int64),
+        kept=mechanism.name,
+    )
+
+
 def _truth(mechanism: Mechanism) -> Floats:
     return worths_of(mechanism.graph).each(mechanism)
 
@@ -349,6 +398,8 @@ DEPLOYED: Mapping[str, Callable[[Mechanism], Deployment]] = {
     "proximity": _by_margins,
     "margin-flip": _by_margins,
     "exponential": _by_margins,
+    "fixed-point": _by_rows,
+    "primal-dual": _by_rows,
 }
 
 

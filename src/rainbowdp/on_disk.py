@@ -8,7 +8,7 @@ each node, which goes from there to its file.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rainbowdp.aliases import Answer, Floats
 from rainbowdp.deployment import MOST_WEIGHTS
 from rainbowdp.errors import InvalidFile, InvalidGuarantee, InvalidMechanism, RainbowError
 from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.disk import DiskRegions
 from rainbowdp.graphs.saying import ON_A_GRAPH
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
@@ -49,8 +50,10 @@ class DiskDeployment:
         The mechanism in integers, with its proof.
     least, mean
         The chance of a node's first choice: the least, and in the mean over nodes.
+    value
+        What it is worth in the mean over nodes, where a utility was given.
     candidates
-        What it was chosen from, the best first, where the best was asked for.
+        What it was chosen from, the best first, if you asked for the best.
 
     """
 
@@ -61,6 +64,7 @@ class DiskDeployment:
     _keys: str = field(repr=False)  # the table of keys
     _columns: dict[str, str] = field(repr=False)  # by the name in the file
     candidates: tuple[Candidate, ...] = ()
+    value: float | None = None
 
     @property
     def keys(self) -> list[str]:
@@ -120,7 +124,12 @@ class DiskDeployment:
 
 
 def deploy_on_disk(
-    regions: DiskRegions, guarantee: TradeOffCurve, kind: str = "best", *, boundary: Any = None
+    regions: DiskRegions,
+    guarantee: TradeOffCurve,
+    kind: str = "best",
+    *,
+    boundary: Any = None,
+    utility: Mapping[Any, Mapping[Answer, float]] | None = None,
 ) -> DiskDeployment:
     r"""Make a mechanism for a graph on disk exact, check every edge, and find each node's key.
 
@@ -135,6 +144,9 @@ def deploy_on_disk(
         whichever of them says the true answer most often in the mean over nodes.
     boundary
         For homogeneous only, as in ``rb.optimal``.
+    utility
+        For best only: {region: {answer: worth}}, the same for all regions with one first choice.
+        By default the first choice is worth 1.
 
     Returns
     -------
@@ -166,15 +178,49 @@ def deploy_on_disk(
     expect(regions, DiskRegions, "deploy_on_disk", InvalidMechanism)
     promise = curve_of(guarantee, "deploy_on_disk")
     if kind not in ("best", *KINDS):
-        raise InvalidMechanism(f"kind must be best, {' or '.join(KINDS)}, got kind={kind!r}")
+        raise InvalidMechanism(f"kind must be best, {' or '.join(KINDS)}, got kind={brief(kind)}")
     if boundary is not None and kind != "homogeneous":
         raise InvalidMechanism(f"{kind} has no boundary to choose; leave out boundary")
-    shop = _Shop(regions, promise)
+    if utility is not None and kind != "best":
+        raise InvalidMechanism(f"utility is for best, got kind={brief(kind)}")
+    shop = _Shop(regions, promise, _by_first_choice(regions, utility))
     if kind == "homogeneous":
         return shop.homogeneous(boundary)
     if kind != "best":
         return shop.by_margins(kind)
     return shop.best()
+
+
+def _value(made: DiskDeployment) -> float:
+    return made.mean if made.value is None else made.value
+
+
+def _by_first_choice(
+    regions: DiskRegions, utility: Mapping[Any, Mapping[Answer, float]] | None
+) -> Floats | None:
+    """The worth of each answer by first choice; regions that share one must value alike."""
+    if utility is None:
+        return None
+    expect(utility, Mapping, "utility", InvalidMechanism)
+    number = {answer: place for place, answer in enumerate(regions.answers)}
+    worth = np.zeros((len(number), len(number)))
+    known: dict[int, Any] = {}
+    for label, rainbow in regions.rainbows.items():
+        if label not in utility or set(utility[label]) != set(number):
+            raise InvalidMechanism(
+                f"utility must have a worth for each answer in the region {label!r}"
+            )
+        row = np.array([float(utility[label][answer]) for answer in regions.answers])
+        if not np.isfinite(row).all():
+            raise InvalidMechanism(f"worths must be finite numbers, got others in {label!r}")
+        place = number[rainbow[0]]
+        if place in known and (worth[place] != row).any():
+            raise InvalidMechanism(
+                f"the regions {known[place]!r} and {label!r} have one first choice, and on disk "
+                "they must value answers alike; use the engine in memory, or the same losses"
+            )
+        known[place], worth[place] = label, row
+    return worth
 
 
 @dataclass(frozen=True)
@@ -183,6 +229,7 @@ class _Shop:
 
     regions: DiskRegions
     guarantee: TradeOffCurve
+    worth: Floats | None = None  # by first choice and answer
     tables: dict[int, str] = field(default_factory=dict)
 
     def best(self) -> DiskDeployment:
@@ -196,11 +243,11 @@ class _Shop:
                 candidates.append(Candidate(kind, None, str(error), 0.0))
                 continue
             made.append(found)
-            candidates.append(Candidate(kind, found.mean, "", 0.0))
+            candidates.append(Candidate(kind, _value(found), "", 0.0))
         if not made:
             reasons = "; ".join(f"{each.kind}: {each.note}" for each in candidates)
             raise InvalidGuarantee(f"no kind can keep {self.guarantee} here ({reasons})")
-        chosen = max(made, key=lambda each: each.mean)
+        chosen = max(made, key=_value)
         candidates.sort(key=lambda each: math.inf if each.value is None else -each.value)
         return replace(chosen, candidates=tuple(candidates))
 
@@ -238,17 +285,27 @@ class _Shop:
         ]
         mean = sum(chance * n for chance, n in sure) / len(regions.graph)
         least = min(chance for chance, _ in sure)
+        value = None
+        if self.worth is not None:
+            number = {answer: place for place, answer in enumerate(regions.answers)}
+            value = 0.0
+            for place, n in leveled.counts.items():
+                row = self.worth[number[regions.rainbows[place[0]][0]]]
+                value += n * sum(row[number[v]] * p for v, p in made[place].items())
+            value /= len(regions.graph)
         columns = {"depth": "level"}
-        return DiskDeployment(regions, made.exact(), least, mean, regions.depth_table, columns)
+        return DiskDeployment(
+            regions, made.exact(), least, mean, regions.depth_table, columns, value=value
+        )
 
     def by_margins(self, kind: str) -> DiskDeployment:
         """A rule for margins; that these are margins is checked on every edge."""
         regions, rule = self.regions, self._rule(kind)
         table = self._margins(rule.last_margin)
         exact = ExactMechanism(self.guarantee, regions.answers, rule, ON_A_GRAPH)
-        least, mean = self._truth(table, rule)
+        least, mean, value = self._truth(table, rule)
         columns = {f"margin {answer}": f"m{k}" for k, answer in enumerate(regions.answers)}
-        return DiskDeployment(regions, exact, least, mean, table, columns)
+        return DiskDeployment(regions, exact, least, mean, table, columns, value=value)
 
     def _margins(self, cut: int) -> str:
         """The table of margins up to ``cut`` at least, checked on every edge."""
@@ -278,16 +335,22 @@ class _Shop:
         )
         return int(found)
 
-    def _truth(self, table: str, rule: RuleByMargins) -> tuple[float, float]:
-        """The least and the mean chance of the first choice; margins are 0 there and only there."""
-        total, least = 0.0, math.inf
+    def _truth(self, table: str, rule: RuleByMargins) -> tuple[float, float, float | None]:
+        """The least and the mean chance of the first choice, and the mean worth if there is one.
+
+        Margins are 0 at the first choice and only there.
+        """
+        total, least, worth = 0.0, math.inf, 0.0
         for block in self._blocks(table):
             if ((block == 0).sum(axis=1) != 1).any():
                 raise InvalidMechanism("a margin must be 0 at exactly the first choice")
             rows = rule.rows_of(block)
             sure = rows[block == 0]
             total, least = total + float(sure.sum()), min(least, float(sure.min()))
-        return least, total / len(self.regions.graph)
+            if self.worth is not None:
+                worth += float((self.worth[block.argmin(axis=1)] * rows).sum())
+        size = len(self.regions.graph)
+        return least, total / size, None if self.worth is None else worth / size
 
     def _blocks(self, table: str) -> Iterator[NDArray[np.float64]]:
         """The margins of all nodes, some at a time."""

@@ -227,6 +227,7 @@ def test_ids_out_of_the_array_are_named(
     assert_one_sentence(caught.value, said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [0, 1 << 20])
 @pytest.mark.parametrize("regions", [1, 255, 256, 257, 65_537])
 def test_region_numbers_take_as_few_bytes_as_they_can(

@@ -82,6 +82,7 @@ def test_components_stand_in_rows_clear_of_each_other() -> None:
     assert 0.8 < wide / high < 3
 
 
+@pytest.mark.slow
 def test_a_page_takes_any_graph_and_draws_it_the_same_every_time() -> None:
     known = road_map()
     assert (spread(known) == spread(road_map())).all()

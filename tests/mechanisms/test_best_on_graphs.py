@@ -93,10 +93,13 @@ def test_a_large_graph_has_no_program_and_says_so(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(best_on_graphs, "_CELLS", 10)
     monkeypatch.setattr(best_on_graphs, "_COLUMNS", 10)
     monkeypatch.setattr(best_on_graphs, "_FAR_FROM", 1.0)
+    assert rb.best(RING, rb.DP("0.1")).name == "primal-dual"
+    monkeypatch.setattr(best_on_graphs, "_PRICED_CELLS", 10)
     choice = rb.best(RING, rb.DP("0.1"))
     notes = {each.kind: each.note for each in choice.candidates if each.value is None}
     assert "72 rows" in notes["program"]
     assert "too many answers are near one dataset" in notes["fixed-point"]
+    assert "36 datasets times answers; more than 10 are looked" in notes["primal-dual"]
     assert choice.name == "margin-flip"
     plain = next(each for each in choice.candidates if each.kind == "homogeneous")
     assert plain.note == "its boundary symmetric"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -74,6 +75,45 @@ def test_proximity_keeps_it_where_it_holds(world: Measured, ratio: Fraction) -> 
     assert made.check(every_edge=True)
 
 
+@settings(max_examples=25, deadline=None)
+@given(measured_graphs(), st.sampled_from([Fraction(3, 2), Fraction(3)]))
+def test_the_fixed_point_goes_by_length(world: Measured, ratio: Fraction) -> None:
+    try:
+        graph = graph_of(world)
+        made = rb.fixed_point(graph, rb.DP.from_ratio(ratio))
+    except (rb.InvalidGraph, rb.InvalidGuarantee):
+        assume(False)
+    exact = made.exact()
+    assert keeps(exact, graph, ratio)
+    assert made.check()
+    assert made.check(every_edge=True)
+    if graph.lengths is None:
+        return
+    assert exact.neighbors == "at a distance of 1"
+    if (graph.edge_lengths() % 2 == 0).any():  # whose the middle is may differ
+        return
+    drawn, region = subdivided(graph.edge_positions(), graph.edge_lengths(), graph.region_numbers)
+    orders = {n: each.rainbow for n, each in enumerate(graph.regions.values())}
+    every = rb.RainbowGraph(drawn, orders, ("x", "y", "z"), labels=region)
+    whole = rb.fixed_point(every, rb.DP.from_ratio(ratio))
+    for node in graph.datasets:
+        assert made[node] == pytest.approx(whole[node], abs=1e-6)
+
+
+def test_a_start_by_dataset_has_no_meaning_in_the_middle_of_an_edge() -> None:
+    graph = rb.RainbowGraph([(0, 1)], [("y", "n"), ("n", "y")], lengths=[4])
+    assert rb.lifted(graph, rb.DP(1), 0.6)[0]["y"] > 0.8
+    with pytest.raises(rb.InvalidBoundary, match="must be one number"):
+        rb.lifted(graph, rb.DP(1), {0: 0.6, 1: 0.6})
+
+
+def test_a_graph_of_too_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = rb.RainbowGraph([(0, 1)], [("y", "n"), ("n", "y")], lengths=[4000])
+    monkeypatch.setattr(sys.modules[rb.fixed_point.__module__], "MOST_CELLS", 8000)
+    with pytest.raises(rb.InvalidGraph, match="4,001 places a step apart, and at most 4,000"):
+        rb.fixed_point(graph, rb.DP(1))
+
+
 @settings(max_examples=30)
 @given(measured_graphs(zeros=False, longest=5))
 def test_the_optimum_is_that_of_the_graph_with_every_step_drawn(world: Measured) -> None:
@@ -137,8 +177,9 @@ def test_best_lists_what_goes_by_length_and_saves_it(tmp_path: object) -> None:
     near = rb.nearest_sites(roads, {"west": 0, "middle": 14, "east": 30})
     graph = rb.RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
     choice = rb.best(graph, rb.DP("0.1"))
-    notes = {each.kind: each.note for each in choice.candidates if each.value is None}
-    assert "counts edges" in notes["fixed-point"]
+    values = {each.kind: each.value or 0.0 for each in choice.candidates}
+    assert values["program"] >= values["fixed-point"] - 1e-9
+    assert choice.name in ("fixed-point", "lifted", "program")
     again = rb.load(choice.save(f"{tmp_path}/roads.json"))
     assert again.neighbors == "at a distance of 2 m"
     assert keeps(choice.exact(), graph, Fraction("1.1051709180756477"))  # above e^0.1

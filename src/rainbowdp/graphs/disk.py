@@ -28,6 +28,7 @@ from rainbowdp.graphs.rainbows import as_rainbow
 from rainbowdp.graphs.readers.columns import LISTS, SEPARATORS, ColumnFile
 from rainbowdp.graphs.readers.edges import ends_of, file_ending, read_graph
 from rainbowdp.graphs.readers.nodes import read_labels
+from rainbowdp.graphs.readers.sizes import about_edges
 
 _TEXT = (".parquet", *SEPARATORS, *LISTS)  # what DuckDB reads by itself
 
@@ -39,16 +40,10 @@ _ROOM = 0.8  # of the machine's memory
 def too_large_for_memory(path: str | PathLike[str]) -> str | None:
     """Why a graph file does not fit into this machine's memory, in words; None where it does.
 
-    The number of edges is that of a Parquet file's rows; of other files it is guessed by their
-    size, some ten bytes an edge.
+    The number of edges is that of a Parquet file's rows; of other files it is guessed from their
+    beginning.
     """
-    file = Path(path)
-    if str(file).lower().endswith(".parquet"):
-        edges = ColumnFile(path).row_count()
-    elif file.is_file():
-        edges = file.stat().st_size // 10
-    else:
-        return None
+    edges = about_edges(path)
     needed, there = edges * IN_MEMORY, int(2 * half_of_memory() * _ROOM)
     if needed <= there:
         return None
@@ -84,8 +79,8 @@ def graph_on_disk(
     memory
         How much DuckDB may use, such as ``"2GB"``; by default a quarter of the machine's.
     folder
-        Where to put what memory cannot hold; by default the system's folder for temporary files.
-        It is in a folder of our own there, which is removed at the end, whatever happens.
+        Where to put what memory cannot hold; by default the system's folder for temporary files. We
+        make a folder of our own there, which is removed at the end, whatever happens.
 
     Yields
     ------

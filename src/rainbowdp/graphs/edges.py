@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import brief
 
 _SPARSE = 8  # ids spread wider than this many times their number are sorted, not marked
 
@@ -175,7 +176,7 @@ def read_edges(edges: Any, weight: str = "weight") -> Edges:
             raise InvalidGraph("names of vertices must be hashable, got some that are not")
         if len(set(vertices)) != len(vertices):
             twice = next(name for name in vertices if list(vertices).count(name) > 1)
-            raise InvalidGraph(f"vertices must have distinct names, got {twice!r} twice")
+            raise InvalidGraph(f"vertices must have distinct names, got {brief(twice)} twice")
         lengths = edges.es[weight] if weight in edges.es.attributes() else []
         return Edges(_array(edges.get_edgelist()), vertices, _lengths(lengths, weight))
     if "rustworkx" in libraries:
@@ -197,7 +198,9 @@ def read_edges(edges: Any, weight: str = "weight") -> Edges:
             raise InvalidGraph(f"an edge array must have two columns, got shape {edges.shape}")
         return Edges(edges) if edges.dtype.kind in "iu" else Edges(_pairs(edges.tolist()))
     if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
-        raise InvalidGraph(f"edges must be pairs of datasets, an array or a graph, got {edges!r}")
+        raise InvalidGraph(
+            f"edges must be pairs of datasets, an array or a graph, got {brief(edges)}"
+        )
     return Edges(_pairs(edges))
 
 
@@ -205,7 +208,7 @@ def _pairs(edges: Iterable[Any]) -> list[tuple[Hashable, Hashable]]:
     pairs = []
     for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Iterable) or len(ends := tuple(edge)) != 2:
-            raise InvalidGraph(f"an edge must be a pair of datasets, got {edge!r}")
+            raise InvalidGraph(f"an edge must be a pair of datasets, got {brief(edge)}")
         pairs.append((ends[0], ends[1]))
     return pairs
 

@@ -12,11 +12,12 @@ from collections.abc import Iterable
 
 from rainbowdp.aliases import Answer
 from rainbowdp.errors import InvalidRainbow
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 
 
 def forbid(graph: RainbowGraph, answers: Answer | Iterable[Answer]) -> RainbowGraph:
-    """The same graph in which some answers are never given.
+    """The same graph, in which some answers are never given.
 
     Nothing is searched again: edges, regions and depths are shared with ``graph``.
 
@@ -50,7 +51,7 @@ def forbid(graph: RainbowGraph, answers: Answer | Iterable[Answer]) -> RainbowGr
     stray = next((answer for answer in unwanted if answer not in graph.answers), None)
     if stray is not None:
         raise InvalidRainbow(
-            f"a forbidden answer must be one of {_named(graph.answers)}, got {stray!r}"
+            f"a forbidden answer must be one of {_named(graph.answers)}, got {brief(stray)}"
         )
     left = tuple(answer for answer in graph.answers if answer not in unwanted)
     if not left:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Label
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.edges import Edges
 from rainbowdp.graphs.engines.narrow import number_type
 
@@ -30,7 +31,7 @@ def assignment(assigned: Any, loaded: Edges, what: str) -> tuple[Sequence[Datase
     if isinstance(assigned, str) or not hasattr(assigned, "__len__"):
         raise InvalidGraph(
             f"{what}s must be a mapping from datasets, or a sequence for the datasets 0, 1, 2, …, "
-            f"got {assigned!r}"
+            f"got {brief(assigned)}"
         )
     places = loaded.names if loaded.names is not None else range(len(assigned))
     if len(places) != len(assigned):
@@ -66,7 +67,7 @@ def pairs_of_positions(loaded: Edges, names: Sequence[Dataset]) -> NDArray[Any]:
         ends = (end for pair in listed for end in pair)
         stray = next(e for e in ends if not isinstance(e, Hashable) or e not in place)
         if not isinstance(stray, Hashable):
-            raise InvalidGraph(f"names of datasets must be hashable, got {stray!r}") from None
+            raise InvalidGraph(f"names of datasets must be hashable, got {brief(stray)}") from None
         raise _unknown(stray, "give it a rainbow, or leave the edge out") from None
 
 
@@ -89,7 +90,7 @@ def numbered_marks(marks: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
         numbered = [found.setdefault(mark, len(found)) for mark in marks]
     except TypeError:
         odd = next(mark for mark in marks if not isinstance(mark, Hashable))
-        raise InvalidGraph(f"labels must be hashable, got {odd!r}") from None
+        raise InvalidGraph(f"labels must be hashable, got {brief(odd)}") from None
     return np.array(numbered, dtype=number_type(len(found) - 1)), list(found)
 
 

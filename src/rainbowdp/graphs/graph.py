@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Answer, Dataset, Label, Rainbow
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGraph, InvalidRainbow, UnknownDataset
-from rainbowdp.expecting import expect, whole
+from rainbowdp.expecting import brief, expect, whole
 from rainbowdp.graphs import adjacency
 from rainbowdp.graphs.edges import Ids, length_in_words, place_of
 from rainbowdp.graphs.engines import Engine, engine, plain
@@ -66,7 +66,7 @@ class RainbowGraph:
     lengths, unit
         The lengths of edges, and that of one step, as ``rb.with_lengths`` takes them. Depth,
         margins and promises then go by steps of length instead of edges. Edges with weights are
-        refused without a word on them: ``lengths=False`` counts edges.
+        refused if you do not say what to do with them: ``lengths=False`` counts edges.
 
     Raises
     ------
@@ -232,7 +232,7 @@ class RainbowGraph:
         found = self._find(dataset)
         if found is None:
             raise UnknownDataset(
-                f"the graph has no dataset {dataset!r}; graph.datasets lists its {len(self)}"
+                f"the graph has no dataset {brief(dataset)}; graph.datasets lists its {len(self)}"
             )
         return found
 
@@ -294,7 +294,7 @@ class RainbowGraph:
         if self._lengths is not None:
             raise InvalidGraph(
                 f"{what} counts edges, and those of this graph have lengths; use homogeneous, "
-                "proximity, margin-flip or exponential"
+                "proximity, margin-flip, exponential or fixed-point"
             )
 
     def edge_lengths(self) -> NDArray[np.int64]:

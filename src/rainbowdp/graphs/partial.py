@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from rainbowdp.aliases import Answer, Label, Rainbow
 from rainbowdp.errors import InvalidRainbow
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.rainbows import as_rainbow
 
 
@@ -94,7 +95,7 @@ def partial_rainbows(
         if len(place) < len(listed):
             twice = next(answer for answer in listed if listed.count(answer) > 1)
             raise InvalidRainbow(
-                f"the rainbow of {label!r} must list each answer once, got {twice!r} twice"
+                f"the rainbow of {label!r} must list each answer once, got {brief(twice)} twice"
             )
         numbers[label] = {answer: place.get(answer, len(order)) for answer in everything}
         rainbows[label] = tuple(sorted(everything, key=numbers[label].__getitem__))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidDistribution, InvalidRainbow, RainbowError
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.guarantees.curve import ROUNDING
 from rainbowdp.numeric.quantity import exact_distribution
 
@@ -37,7 +37,7 @@ def as_rainbow(order: Iterable[Answer], answers: Sequence[Answer] | None = None)
     """
     if isinstance(order, str | Set) or not isinstance(order, Iterable):
         raise InvalidRainbow(
-            f"a rainbow must be a sequence of answers, most preferred first, got {order!r}"
+            f"a rainbow must be a sequence of answers, most preferred first, got {brief(order)}"
         )
     rainbow = tuple(order)
     if not rainbow:
@@ -45,11 +45,11 @@ def as_rainbow(order: Iterable[Answer], answers: Sequence[Answer] | None = None)
     try:
         known = set(rainbow)
     except TypeError:
-        raise InvalidRainbow(f"answers must be hashable, got {rainbow!r}") from None
+        raise InvalidRainbow(f"answers must be hashable, got {brief(rainbow)}") from None
     if len(known) != len(rainbow):
         twice = next(a for a in rainbow if rainbow.count(a) > 1)
         raise InvalidRainbow(
-            f"a rainbow must list each answer once, got {twice!r} twice in {show(rainbow)}"
+            f"a rainbow must list each answer once, got {brief(twice)} twice in {show(rainbow)}"
         )
     if answers is not None and known != set(answers):
         missing = [a for a in answers if a not in known]
@@ -82,7 +82,7 @@ def in_order(condition: Any, rainbow: Rainbow) -> tuple[Fraction, ...]:
         return exact_distribution([condition.get(answer, 0) for answer in rainbow])
     if isinstance(condition, str | Set) or not hasattr(condition, "__len__"):
         raise InvalidDistribution(
-            f"a distribution must be a mapping or a sequence, got {condition!r}"
+            f"a distribution must be a mapping or a sequence, got {brief(condition)}"
         )
     return exact_distribution(list(condition), len(rainbow))
 
@@ -111,7 +111,7 @@ def compare_rows(a: Floats, b: Floats, order: Order = "dominance") -> NDArray[np
         earlier = np.cumsum(np.abs(signs), axis=1) - np.abs(signs)
         return np.where(earlier == 0, signs, 0).astype(np.int8)
     raise RainbowError(
-        f"order must be 'dominance', 'lexicographic' or a Utility, got order={order!r}"
+        f"order must be 'dominance', 'lexicographic' or a Utility, got order={brief(order)}"
     )
 
 
@@ -136,7 +136,7 @@ class Utility:
     worth
         A function ``worth(dataset, answer)``.
     places
-        Instead of it: the worth of the first, second, … choice, the same for every dataset.
+        Instead of a function: the worth of the first, second, … choice, the same for every dataset.
 
     Raises
     ------

@@ -24,8 +24,8 @@ def site_distances(
 ) -> NDArray[np.float32]:
     """The distance from each node to each site, a row for each node.
 
-    Minus this is a utility for ``rb.best``: the designer then pays for every step of the way to the
-    site that was named. Cost: one search for each site, and 4 bytes for each node and site.
+    The negative of this is a utility for ``rb.best``: every step of the way to the named site then
+    counts as a loss. Cost: one search for each site, and 4 bytes for each node and site.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def site_distances(
         edges = placed(graph)
         nodes = list(sites.values()) if isinstance(sites, Mapping) else list(sites)
         places = _places_of(edges, nodes)
-        roads = _Roads(edges, weighted)
+        roads = _Roads(edges, weighted, len(places))
         found = np.empty((len(roads.matrix.indptr) - 1, len(places)), dtype=np.float32)
         for number, place in enumerate(places):
             found[:, number] = roads.distances([place])

@@ -18,6 +18,7 @@ from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidGraph
 from rainbowdp.expecting import expect
 from rainbowdp.graphs.edges import Edges, Ids, place_of, placed
+from rainbowdp.graphs.engines import engine
 from rainbowdp.graphs.lengths import measured, merged_weights
 
 _UNCLAIMED = np.uint32(0xFFFFFFFF)
@@ -80,9 +81,10 @@ def nearest_sites(
     sites
         Nodes, or names with their nodes: ``{"Bellevue": 17, "Mount Sinai": 5000}``.
     weighted
-        Add up the weights of edges, which a file or a SciPy matrix has, or count edges. It must be
-        said where edges have weights, unless ``rb.with_lengths`` has already: then lengths add up,
-        and the ends of an edge that is shorter than the unit are one place.
+        Whether to add up the weights of edges, which a file or a SciPy matrix may have, or to count
+        edges. You must say which if edges have weights, unless ``rb.with_lengths`` already did:
+        then lengths add up, and the two ends of an edge that is shorter than the unit are one
+        place.
     progress
         Called with numbers from 0 to 1.
 
@@ -112,7 +114,8 @@ def nearest_sites(
     nodes = list(sites.values()) if isinstance(sites, Mapping) else list(sites)
     names = tuple(sites) if isinstance(sites, Mapping) else tuple(nodes)
     places = _places_of(graph, nodes)
-    roads = _Roads(graph, graph.steps is not None if weighted is None else weighted)
+    by_length = graph.steps is not None if weighted is None else weighted
+    roads = _Roads(graph, by_length, len(places) + 1)
     distances = roads.distances(places)
     numbers = roads.claims(distances, places)
     between = np.empty((len(places), len(places)))
@@ -164,9 +167,12 @@ def _checked_lengths(weights: NDArray[Any] | None) -> Floats:
 
 
 class _Roads:
-    """Edges in both directions, in compressed rows; parallel edges are kept side by side."""
+    """Edges in both directions, in compressed rows; parallel edges are kept side by side.
 
-    def __init__(self, graph: Edges, weighted: bool) -> None:
+    Where edges are counted, distances come from the engine that serves so many ``searches``.
+    """
+
+    def __init__(self, graph: Edges, weighted: bool, searches: int) -> None:
         from scipy import sparse
 
         assert graph.names is not None
@@ -184,13 +190,21 @@ class _Roads:
             lengths = np.tile(_checked_lengths(merged), 2)[incidence.indices]
         targets = opposite.astype(incidence.indices.dtype)
         self.matrix = sparse.csr_array((lengths, targets, incidence.indptr), shape=(size, size))
+        self.engine = None if weighted else engine(size + len(pairs), searches)
+        if self.engine is not None:
+            self.compressed = self.engine.compress(pairs, size)
 
     def distances(self, places: Sequence[int]) -> Floats:
         """The distance from each node to the nearest of ``places``, infinite if it reaches none."""
         from scipy.sparse.csgraph import dijkstra
 
-        found: Floats = dijkstra(self.matrix, indices=list(places), min_only=True)
-        return found
+        if self.engine is None:
+            found: Floats = dijkstra(self.matrix, indices=list(places), min_only=True)
+            return found
+        start = np.zeros(self.matrix.shape[0], dtype=np.bool_)
+        start[list(places)] = True
+        steps = self.engine.distances(*self.compressed, start)
+        return np.where(steps < 0, np.inf, steps)
 
     def claims(self, distances: Floats, places: Sequence[int]) -> NDArray[np.uint32]:
         """For each node the first of ``places`` that is as near as any.

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.errors import InvalidBoundary
 from rainbowdp.expecting import expect
@@ -161,10 +163,15 @@ class BoundaryCondition:
 
         """
         curve, found = curve_of(guarantee, "a boundary condition"), []
+        rows = {}
+        for label in {label for pair in self.graph.touching for label in pair}:
+            named = self[label]
+            rows[label] = [float(named[answer]) for answer in self.graph.answers]
         for first, second in self.graph.touching:
-            pair = (self[first], self[second])
-            rows = [[row[answer] for answer in self.graph.answers] for row in pair]
-            excess = curve.excess(*rows)
+            pair = rows[first], rows[second]
+            if not curve.excesses(*(np.array([row]) for row in pair)).any():
+                continue
+            excess = curve.excess(*pair)
             if excess > 0:
                 answers = tuple(self.graph.answers[a] for a in excess.answers)
                 order = (first, second) if excess.first else (second, first)

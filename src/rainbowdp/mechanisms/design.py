@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Floats, Label
 from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidGuarantee, RainbowError
 from rainbowdp.exact.steps import in_answer_order, repaired
-from rainbowdp.expecting import expect, whole
+from rainbowdp.expecting import brief, expect, whole
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.graphs.regions import Region
@@ -51,7 +51,7 @@ class Design:
     value
         What the program attains: the total, or with ``worst`` the least worth on a boundary.
     bound
-        What no valid homogeneous condition exceeds, proved by the dual solution.
+        What no valid homogeneous condition can exceed, proved by the dual solution.
     mixing
         The weight of the repair that made the rows exact.
     solution
@@ -335,7 +335,7 @@ def _must_be_a_place(graph: RainbowGraph, key: Any) -> None:
         or not 0 <= depth <= (region.deepest or 0)
     ):
         raise RainbowError(
-            f"weights must have keys (region, depth) that the graph has, got {key!r}"
+            f"weights must have keys (region, depth) that the graph has, got {brief(key)}"
         )
 
 

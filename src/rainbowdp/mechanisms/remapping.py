@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.errors import RainbowError
 from rainbowdp.exact.check import Check
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.mechanisms.best_on_graphs import Choice
@@ -52,7 +53,7 @@ class Remapped:
     def __call__(self, answer: Answer) -> Any:
         """What ``answer`` is replaced by."""
         if answer not in self.to:
-            raise RainbowError(f"the mechanism must have the answer, got {answer!r}")
+            raise RainbowError(f"the mechanism must have the answer, got {brief(answer)}")
         return self.to[answer]
 
     @property
@@ -133,7 +134,7 @@ def remap(
     *,
     targets: Sequence[Any] | None = None,
 ) -> Remapped:
-    """Replace each answer by the one that is worth most to whoever holds a public prior.
+    """Replace each answer by the one that is worth most under a public prior.
 
     The privacy is that of the mechanism: the replacement is a function of the answer. The prior
     must not come from the private data. Cost: one pass over the rows.

@@ -45,9 +45,9 @@ class TwoAnswers:
     graph
         The rainbow graph.
     guarantees
-        For each edge what it promises, in the order of ``graph.edge_positions()``.
+        What each edge promises, in the order of ``graph.edge_positions()``.
     weights
-        For each dataset the weight of its first choice, of a total of 2⁶⁴.
+        The weight of each dataset's first choice, out of a total of 2⁶⁴.
 
     """
 

@@ -77,6 +77,7 @@ def test_long_rows_are_sorted_too() -> None:
     assert (found[1] == expected[1]).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(rough_graphs(), st.booleans(), st.sampled_from(MANNERS), st.sampled_from([1, 2]))
 def test_boundary_and_depth_are_those_of_everyone(

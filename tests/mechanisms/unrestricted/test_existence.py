@@ -14,8 +14,10 @@ import rainbowdp as rb
 import reference
 import strategies
 from rainbowdp import paper
+from rainbowdp.graphs.rainbows import Order
 from rainbowdp.guarantees.curve import TradeOffCurve
-from rainbowdp.mechanisms.unrestricted.existence import Certificate, optimum
+from rainbowdp.mechanisms.unrestricted.certificates import Certificate
+from rainbowdp.mechanisms.unrestricted.existence import optimum
 from rainbowdp.mechanisms.unrestricted.program import program
 
 Point = tuple[Fraction, Fraction]
@@ -131,6 +133,7 @@ def agree(
     guarantee: TradeOffCurve,
     lines: list[Point],
     rows: dict[object, tuple[Fraction, ...]],
+    by: Order = "dominance",
 ) -> str:
     """``optimum`` says what an independent program says; which of the ways it went."""
     size = len(graph.answers)
@@ -143,7 +146,8 @@ def agree(
                 optimum(graph, guarantee, rows)
             return "refused"
     try:
-        wanted = reference.largest_prefix_sums(edges, orders, fixed, lines)
+        in_turn = by == "lexicographic"
+        wanted = reference.largest_prefix_sums(edges, orders, fixed, lines, in_turn=in_turn)
     except AssertionError:
         with pytest.raises(rb.InvalidBoundary):
             optimum(graph, guarantee, rows)
@@ -158,10 +162,12 @@ def agree(
     excess = guarantee.excesses(table[pairs[:, 0]], table[pairs[:, 1]]).max(initial=0.0)
     if 1e-9 < excess < 1e-6:
         return "too close"
-    found = optimum(graph, guarantee, rows)
+    found = optimum(graph, guarantee, rows, order=by)
     assert bool(found) == (excess < 1e-8)
+    assert found.order == by
     if found.mechanism is None:
         assert found.certificate is not None
+        assert found.certificate.order == by
         assert found.certificate.check()
         assert 1 <= len(found.certificate.mechanisms) <= 2 * (size - 1)
         return "none"
@@ -205,6 +211,44 @@ def test_cases_like_the_paper_s_go_every_way() -> None:
         lines = [(ratio, delta), (1 / ratio, 1 - (1 - delta) / ratio)]
         ways.add(agree(graph, rb.DP.from_ratio(ratio, delta=delta), lines, rows))
     assert ways >= {"refused", "none", "closed form", "by programs"}
+
+
+def test_lexicographic_order_against_an_independent_chain_of_programs() -> None:
+    rng = np.random.default_rng(4)
+    graph, ways = paper.example_one(), set[str]()
+    for number in range(12):
+        weights = rng.integers(1, 12, (2, 3)).tolist()
+        rows: dict[object, tuple[Fraction, ...]] = {
+            d: tuple(Fraction(x, sum(row)) for x in row)
+            for d, row in zip(("d1", "d4"), weights, strict=True)
+        }
+        ratio, delta = Fraction(15 + number, 10), Fraction(number % 3, 50)
+        lines = [(ratio, delta), (1 / ratio, 1 - (1 - delta) / ratio)]
+        promise = rb.DP.from_ratio(ratio, delta=delta)
+        ways.add(agree(graph, promise, lines, rows, "lexicographic"))
+    assert ways >= {"none", "closed form"}
+
+
+def test_a_proof_about_lexicographic_order_that_was_tampered_with_fails() -> None:
+    rows = {**ENDS, "d5": (0.2, 0.1, 0.7)}
+    found = optimum(paper.example_one(), HALF, rows, order="lexicographic")
+    good = found.certificate
+    assert good is not None
+    assert good.check()
+    assert "is first in lexicographic order" in str(good)
+    last = good.limits[-1]
+    free = dataclasses.replace(last, earlier=tuple(-1.0 for _ in last.earlier))
+    bad = [
+        dataclasses.replace(good, mechanisms=good.mechanisms[:1]),
+        dataclasses.replace(good, mechanisms=good.mechanisms[::-1]),
+        dataclasses.replace(good, limits=good.limits[:-1]),
+        dataclasses.replace(good, limits=(*good.limits[:-1], free)),
+        dataclasses.replace(good, order="dominance"),
+    ]
+    for certificate in bad:
+        assert not certificate.check()
+    with pytest.raises(rb.RainbowError, match="order must be"):
+        optimum(paper.example_one(), HALF, rows, order="alphabetic")  # type: ignore[arg-type]
 
 
 def test_homogeneous_boundaries_are_decided_in_closed_form() -> None:
@@ -284,6 +328,11 @@ def test_the_paper_s_open_question_with_four_answers() -> None:
     best = program(graph, promise, boundary=around | outside, lexicographic=True)
     assert best.optimal
     assert list(best.mechanism["d"].values()) == pytest.approx([0.45, 0.05, 0.05, 0.45], abs=1e-6)
+    first = optimum(graph, promise, around | outside, order="lexicographic")
+    assert first.mechanism is not None
+    assert not first.closed_form
+    assert str(first).startswith("one mechanism is first in lexicographic order")
+    assert list(first.mechanism["d"].values()) == pytest.approx([0.45, 0.05, 0.05, 0.45], abs=1e-8)
 
 
 def test_bad_input() -> None:

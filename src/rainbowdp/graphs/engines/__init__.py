@@ -154,8 +154,8 @@ def measured(size: int, searches: int = 1) -> Measured:
 
 
 def carrier(size: int) -> Carrier:
-    """What carries values where datasets and edges, times answers, add up to ``size``."""
-    return (_compiled() or sweep) if size >= MUCH else sweep
+    """What carries values, many times, where datasets and edges, times answers, are ``size``."""
+    return (_compiled() or sweep) if size >= MUCH // 64 else sweep
 
 
 @cache

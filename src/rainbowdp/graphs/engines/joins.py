@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.display.progress import timed
 from rainbowdp.errors import RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.engines.narrow import index_type
 from rainbowdp.storage.sql import quoted
 
@@ -318,5 +319,7 @@ def joins(memory: str, folder: str | PathLike[str] | None = None) -> Iterator[Jo
         try:
             connection.execute(f"SET memory_limit = {quoted(memory, chr(39))}")
         except (duckdb.ParserException, duckdb.InvalidInputException):
-            raise RainbowError(f"memory must be an amount such as '2GB', got {memory!r}") from None
+            raise RainbowError(
+                f"memory must be an amount such as '2GB', got {brief(memory)}"
+            ) from None
         yield Joins(connection, memory)

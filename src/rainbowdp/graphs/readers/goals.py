@@ -97,7 +97,8 @@ def read_weights(path: str | PathLike[str], edges: Edges) -> Floats:
     ----------
     path
         An ``.npy`` file with one number for each node, or a Parquet, CSV or TSV file with the
-        columns node and weight (or any two columns). A node that is not listed counts 0.
+        columns node and weight (or any two columns). A node that is not listed counts 0: nobody
+        lives there. (In a drawing of the studio, a dataset without a weight counts 1.)
     edges
         The graph, as ``rb.read_graph`` read it.
 

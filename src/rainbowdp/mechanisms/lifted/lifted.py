@@ -28,28 +28,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.aliases import Answer, Dataset, Floats, Integers
+from rainbowdp.aliases import Dataset, Floats, Integers
 from rainbowdp.errors import (
     InvalidBoundary,
     InvalidGraph,
     InvalidGuarantee,
     InvalidMechanism,
 )
-from rainbowdp.exact.check import Check
-from rainbowdp.exact.rows import ExactRow
 from rainbowdp.expecting import expect, whole
 from rainbowdp.graphs.engines import Carrier, carrier, plain
-from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.stepping import single_steps
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.lifted.grid import TOTAL, Bound, Worst, worst_edge
+from rainbowdp.mechanisms.lifted.rows import Lifted
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.numeric.quantity import exact
 
@@ -61,127 +60,7 @@ _REACH = TOTAL * 2.0**-44  # smaller weights are not followed while s is looked 
 _LEAST = 1e-3  # no s below this while the fixed point is looked for
 _DAMPING = 0.5
 RELIEFS = 300  # places where a fixed point that is too certain is mended one by one
-_BLOCK = 1 << 14  # rows that are compared at a time
 _MEMORY = 6  # earlier rounds that the next guess is made from
-
-
-class Lifted(Mechanism):
-    """A mechanism that says the true answer, with exact rows and a proof; made by ``rb.lifted``.
-
-    ``exact()`` makes an ``ExactMechanism`` without further rounding, in Python's integers: for up
-    to some ten thousand rows.
-
-    Parameters
-    ----------
-    graph
-        The rainbow graph.
-    weights
-        A row for each dataset, in units of 2^-52.
-    guarantee
-        What is promised; weights that break it on an edge are refused.
-    rounds
-        How often a fixed point was improved.
-    change
-        How far its s is from 1 − Σ R_v.
-    relieved
-        How many datasets had to be made less certain before every edge was private.
-    name
-        What it is called.
-
-    Raises
-    ------
-    InvalidMechanism
-        If an edge breaks the guarantee.
-
-    """
-
-    def __init__(
-        self,
-        graph: RainbowGraph,
-        weights: Integers,
-        guarantee: DP,
-        *,
-        rounds: int = 0,
-        change: float = 0.0,
-        relieved: int = 0,
-        name: str = "lifted",
-    ) -> None:
-        worst = worst_edge(weights, graph.edge_positions(), Bound.of(guarantee))
-        if worst.excess > 0:
-            raise InvalidMechanism(
-                f"the weights must keep {guarantee} on every edge, but one edge exceeds it by "
-                f"{worst.excess / TOTAL:.3g}"
-            )
-        self.weights, index = _distinct(weights)
-        self.weights.flags.writeable = False
-        self._begin(graph, guarantee, name)
-        self._index = index.astype(number_type(len(self.weights) - 1))
-        edges = graph.edge_count
-        statement = f"{edges} edges between rows with total weight {TOTAL}"
-        self._proof = Check.proved(guarantee, edges, statement)
-        self.rounds, self.change, self.relieved = rounds, change, relieved
-
-    @cached_property
-    def table(self) -> Floats:
-        """The distinct rows as floats, which hold them exactly."""
-        found: Floats = self.weights / TOTAL
-        found.flags.writeable = False
-        return found
-
-    def rows_at(self, positions: NDArray[Any]) -> Floats:
-        """The rows of the datasets at ``positions``, answers in the order of ``graph.answers``.
-
-        Parameters
-        ----------
-        positions
-            Indices in ``graph.datasets``.
-
-        Returns
-        -------
-        array
-            A row for each position.
-
-        """
-        rows: Floats = self.weights[self.index[positions]] / TOTAL
-        return rows
-
-    @property
-    def proof(self) -> Check:
-        """The proof on every edge, in the units of the grid."""
-        return self._proof
-
-    def at(self, dataset: Dataset) -> ExactRow:
-        """The exact row of ``dataset``.
-
-        Parameters
-        ----------
-        dataset
-            A node of the graph.
-
-        Returns
-        -------
-        ExactRow
-            The answers and their integer weights.
-
-        """
-        row = self.weights[self.index[self.graph.position(dataset)]]
-        return ExactRow(self.graph.answers, tuple(row.tolist()))
-
-    def release(self, dataset: Dataset) -> Answer:
-        """Draw one answer for ``dataset`` from exact integers: the answer to publish.
-
-        Parameters
-        ----------
-        dataset
-            A node of the graph.
-
-        Returns
-        -------
-        object
-            One of the answers.
-
-        """
-        return self.at(dataset).draw()
 
 
 def lifted(graph: RainbowGraph, guarantee: Guarantee, start: Start | None = None) -> Lifted:
@@ -220,6 +99,9 @@ def lifted(graph: RainbowGraph, guarantee: Guarantee, start: Start | None = None
     [0.0833, 0.25]
 
     """
+    if _has_lengths(graph):
+        _must_be_one_number(start)
+        return by_steps(graph, guarantee, lambda steps: lifted(steps, guarantee, start))
     world = _world(graph, guarantee, "fixed_point, rb.optimal")
     values = world.start(start)
     values = np.ceil(values * world.covering(values))
@@ -282,6 +164,18 @@ def fixed_point(
     {'a': 0.6, 'b': 0.2, 'c': 0.2}
 
     """
+    if _has_lengths(graph):
+        _must_be_one_number(start)
+        again = partial(
+            fixed_point,
+            guarantee=guarantee,
+            start=start,
+            rounds=rounds,
+            tolerance=tolerance,
+            reliefs=reliefs,
+            progress=progress,
+        )
+        return by_steps(graph, guarantee, again)
     world = _world(graph, guarantee, "rb.optimal")
     rounds = whole(rounds, "rounds", 0, error=InvalidMechanism)
     within = exact(tolerance, "tolerance", InvalidMechanism)
@@ -509,22 +403,6 @@ class _World:
         return ", ".join(str(self.graph.answers[place]) for place in np.flatnonzero(over))
 
 
-def _distinct(rows: Integers) -> tuple[Integers, Integers]:
-    """The distinct rows and the number of each row among them.
-
-    Rows are distinguished by a random linear form modulo 2^64, which is much faster than sorting
-    whole rows; if two rows share its value, they are sorted after all.
-    """
-    form = np.random.default_rng(0).integers(0, 1 << 63, rows.shape[1]) | 1
-    _, first, index = np.unique(rows @ form, return_index=True, return_inverse=True)
-    found = rows[first]
-    blocks = (slice(at, at + _BLOCK) for at in range(0, len(rows), _BLOCK))
-    if all((found[index[block]] == rows[block]).all() for block in blocks):
-        return found, index
-    found, index = np.unique(rows, axis=0, return_inverse=True)
-    return found, index.reshape(-1)
-
-
 def _anderson(guesses: list[Floats], errors: list[Floats]) -> Floats:
     """The damped step from the combination of the last guesses with the least error."""
     value, error = guesses[-1], errors[-1]
@@ -536,12 +414,41 @@ def _anderson(guesses: list[Floats], errors: list[Floats]) -> Floats:
     return following
 
 
+def _has_lengths(graph: Any) -> bool:
+    return isinstance(graph, RainbowGraph) and graph.lengths is not None
+
+
+def _must_be_one_number(start: Start | None) -> None:
+    if start is not None and not isinstance(start, float | int):
+        raise InvalidBoundary(
+            "a start on a graph with lengths must be one number, since its border is in the middle "
+            f"of edges, got {type(start).__name__}"
+        )
+
+
+def by_steps(
+    graph: RainbowGraph,
+    guarantee: Guarantee,
+    make: Callable[[RainbowGraph], Lifted],
+    most: int | None = None,
+) -> Lifted:
+    """What ``make`` makes on the single steps of a graph with lengths, on the graph itself."""
+    allowed = (MOST_CELLS if most is None else most) // len(graph.answers)
+    steps, places = single_steps(graph, allowed)
+    try:
+        return Lifted.along(graph, make(steps), places)
+    except InvalidGuarantee:  # it names places between datasets
+        raise InvalidGuarantee(
+            f"a mechanism must keep {guarantee} on every step, but this one would not; use "
+            "margin-flip or a larger epsilon"
+        ) from None
+
+
 def _world(graph: Any, guarantee: Guarantee, remedy: str) -> _World:
     if not isinstance(graph, RainbowGraph):
         raise InvalidGraph(f"lifted proximity needs a rainbow graph, got {type(graph).__name__}")
     if not isinstance(guarantee, DP):
         raise InvalidGuarantee(f"lifted proximity needs an (ε,δ) guarantee, got {guarantee}")
-    graph.refuse_lengths("lifted proximity")
     bound = Bound.of(guarantee)
     if bound.ratio == 1 and bound.units < len(graph.answers):
         raise InvalidGuarantee(

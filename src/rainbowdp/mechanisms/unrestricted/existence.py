@@ -15,23 +15,29 @@ from the vertex of the last. If the join breaks the guarantee on an edge, the ma
 two ends (two in the paper's Example 1, up to 2(q−1)) prove that there is no optimum: it would
 have to dominate each of them, while the multipliers of the programs show that it cannot have
 more, so at this edge it would be the join.
+
+**Lexicographic order** is total at each dataset: of all mechanisms one row comes first there, found
+by a chain of programs, each prefix sum as large as the ones before it allow. A mechanism that comes
+first everywhere has all of these rows, so it exists if and only if they are private.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rainbowdp.aliases import Answer, Dataset, Floats, Integers
+from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidGuarantee, RainbowError
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.graph import RainbowGraph
+from rainbowdp.graphs.rainbows import Order
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
 from rainbowdp.mechanisms.mechanism import Mechanism
+from rainbowdp.mechanisms.unrestricted.certificates import Certificate, Limit
 from rainbowdp.mechanisms.unrestricted.envelope import (
     Envelope,
     FixedRows,
@@ -44,155 +50,10 @@ from rainbowdp.mechanisms.unrestricted.polytope import Polytope
 from rainbowdp.numeric.linear_programs import LinearProgram, Progress, Solver
 
 TOLERANCE = 1e-8  # a join that breaks the guarantee by less is rounding of the solver
+_LEXICOGRAPHIC_TOLERANCE = 1e-7  # the same where each maximum rests on the ones before it
+_KEPT = 1e-11  # of a prefix sum that is kept, so that rounding leaves room for it
 _ATTAINED = 1e-9  # a prefix sum this close to a bound attains it
 _REPAIRS = (0.0, *(2.0**-k for k in range(50, 29, -2)))  # weights of the average that are tried
-
-
-@dataclass(frozen=True)
-class Limit:
-    """No mechanism with the fixed rows gives the first ``count`` answers more than ``most``.
-
-    ``prices`` prove it: one number from 0 for each line, directed edge and answer (see
-    ``polytope``).
-    """
-
-    dataset: Dataset
-    count: int
-    most: float
-    prices: Floats = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Whether a certificate holds, and if not, why."""
-
-    holds: bool
-    reason: str
-
-    def __bool__(self) -> bool:
-        return self.holds
-
-    def __str__(self) -> str:
-        return self.reason
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """The proof that no mechanism dominates all others.
-
-    ``mechanisms`` are all valid with the fixed rows. A mechanism that dominates them has at
-    least their prefix sums at the two ends of ``edge``, and by ``limits`` no more; so there it
-    has the rows ``join``, and these break the guarantee: ``answers`` are too likely at the first
-    end by ``excess``.
-    """
-
-    graph: RainbowGraph
-    guarantee: PiecewiseLinear
-    fixed: FixedRows
-    mechanisms: tuple[Mechanism, ...]
-    limits: tuple[Limit, ...]
-    edge: tuple[Dataset, Dataset]
-    answers: tuple[Answer, ...]
-    excess: float
-
-    @property
-    def join(self) -> dict[Dataset, dict[Answer, float]]:
-        """The rows that any optimum would have at the two ends, most preferred answer first."""
-        return {end: self._joined(end) for end in self.edge}
-
-    def _joined(self, end: Dataset) -> dict[Answer, float]:
-        rows = [list(mechanism[end].values()) for mechanism in self.mechanisms]
-        sums = np.cumsum(rows, axis=1).max(axis=0)
-        sums[-1] = 1.0
-        parts = np.diff(np.minimum(sums, 1.0), prepend=0.0)
-        rainbow = self.graph.rainbow(end)
-        return dict(zip(rainbow, parts.tolist(), strict=True))
-
-    def __str__(self) -> str:
-        more, less = self.edge
-        lines = [
-            f"no mechanism dominates all others: one that dominates these {len(self.mechanisms)}"
-        ]
-        for number, mechanism in enumerate(self.mechanisms, 1):
-            ends = "; ".join(f"{end!r} {_shown(mechanism[end])}" for end in self.edge)
-            lines.append(f"  mechanism {number}: {ends}")
-        lines.append("would have, at the two ends of an edge,")
-        lines += [f"  {end!r} {_shown(row)}" for end, row in self.join.items()]
-        lines.append(
-            f"but then {{{', '.join(str(a) for a in self.answers)}}} is too likely at {more!r} "
-            f"beside {less!r}, by {self.excess:.6g}"
-        )
-        return "\n".join(lines)
-
-    def check(self) -> Checked:
-        """Verify everything again, from the graph, the guarantee and the fixed rows alone."""
-        for number, mechanism in enumerate(self.mechanisms, 1):
-            if mechanism.graph is not self.graph:
-                return Checked(False, f"mechanism {number} is on another graph")
-            kept = mechanism.check(self.guarantee, every_edge=True)
-            if not kept:
-                return Checked(False, f"mechanism {number} is not private: {kept}")
-            rows = mechanism.table[mechanism.index[self.fixed.positions]]
-            if not (rows == self.fixed.rows).all():
-                return Checked(False, f"mechanism {number} does not have the fixed rows")
-        if self.edge[1] not in self.graph.neighbors(self.edge[0]):
-            return Checked(False, "the two datasets are not neighbors")
-        slack = 0.0
-        given = {int(place) for place in self.fixed.positions}
-        for end in self.edge:
-            if self.graph.position(end) in given:
-                continue
-            sums = np.cumsum(list(self._joined(end).values()))
-            for count in range(1, len(sums)):
-                found = [x for x in self.limits if (x.dataset, x.count) == (end, count)]
-                if not found:
-                    return Checked(False, f"nothing limits the first {count} answers at {end!r}")
-                most = min(self._proved(limit) for limit in found)
-                slack = max(slack, most - float(sums[count - 1]))
-        column = {answer: place for place, answer in enumerate(self.graph.answers)}
-        rows = np.zeros((2, len(column)))
-        for place, row in enumerate(self.join.values()):
-            for answer, share in row.items():
-                rows[place, column[answer]] = share
-        excess = self.guarantee.excess(*np.maximum(rows, 0.0))
-        steepest = max(line.slope for line in self.guarantee.lines)
-        # a row within ``slack`` of the join in every prefix sum moves a set by 2q·slack at most
-        doubt = 2 * len(column) * (1 + steepest) * slack
-        if not excess > doubt:
-            return Checked(False, f"the join breaks nothing beyond rounding ({excess:.3g})")
-        return Checked(
-            True,
-            f"verified: {len(self.mechanisms)} private mechanisms, {len(self.limits)} limits "
-            f"within {slack:.1e}, and a join that exceeds {self.guarantee} by {float(excess):.6g}",
-        )
-
-    def _proved(self, limit: Limit) -> float:
-        """The bound that the prices prove, summed edge by edge as it is written."""
-        graph, steep = self.graph, [line for line in self.guarantee.lines if line.slope >= 1]
-        rainbow = graph.rainbow(limit.dataset)[: limit.count]
-        worth = {
-            (int(graph.position(limit.dataset)), place): 1.0
-            for place, answer in enumerate(graph.answers)
-            if answer in rainbow
-        }
-        total = 0.0
-        for line, prices in zip(steep, limit.prices, strict=True):
-            for (here, there), row in zip(_directed(graph, self.fixed), prices, strict=True):
-                if not row.any():
-                    continue
-                if (row < 0).any():
-                    return np.inf
-                total += line.rise * float(row.max())
-                for place, price in enumerate(row):
-                    worth[here, place] = worth.get((here, place), 0.0) - price
-                    worth[there, place] = worth.get((there, place), 0.0) + line.slope * price
-        answers = range(len(graph.answers))
-        rows = {int(p): row for p, row in zip(self.fixed.positions, self.fixed.rows, strict=True)}
-        for dataset in {place for place, _ in worth}:
-            values = [worth.get((dataset, v), 0.0) for v in answers]
-            fixed = rows.get(dataset)
-            total += max(values) if fixed is None else float(fixed @ np.array(values))
-        return total
 
 
 @dataclass(frozen=True)
@@ -209,6 +70,8 @@ class Existence:
         Whether the envelope decided, without a linear program.
     within
         How closely ``mechanism`` attains the largest prefix sums.
+    order
+        The order that it is first in.
 
     """
 
@@ -216,6 +79,7 @@ class Existence:
     certificate: Certificate | None
     closed_form: bool = False
     within: float = 0.0
+    order: Order = "dominance"
 
     @property
     def exists(self) -> bool:
@@ -229,7 +93,10 @@ class Existence:
         if self.certificate is not None:
             return str(self.certificate)
         how = "in closed form" if self.closed_form else f"within {self.within:.1e}"
-        return f"one mechanism dominates all others with these rows ({how})"
+        said = "dominates all others"
+        if self.order == "lexicographic":
+            said = "is first in lexicographic order everywhere"
+        return f"one mechanism {said} with these rows ({how})"
 
 
 def optimum(
@@ -237,6 +104,7 @@ def optimum(
     guarantee: TradeOffCurve,
     boundary: Any,
     *,
+    order: Order = "dominance",
     progress: Progress | None = None,
 ) -> Existence:
     """The mechanism that dominates all others with the fixed rows, or the proof that none does.
@@ -254,6 +122,9 @@ def optimum(
     boundary
         A mapping dataset → distribution for any datasets, usually every boundary dataset (rows as
         mappings, or in the order of ``graph.answers``), or a homogeneous ``BoundaryCondition``.
+    order
+        ``"dominance"``: every prefix sum is as large as any other mechanism's. ``"lexicographic"``:
+        at every dataset, the first prefix sum that differs from another mechanism's is larger.
     progress
         Called with a line for each linear program.
 
@@ -266,6 +137,8 @@ def optimum(
     ------
     InvalidBoundary
         If fixed rows contradict each other; the message names two datasets.
+    InvalidGraph
+        If edges have lengths.
     InvalidGuarantee
         If linear programs are needed and the guarantee is not piecewise linear.
 
@@ -278,25 +151,34 @@ def optimum(
     (False, ('d2', 'd3'), True)
 
     """
-    expect(graph, RainbowGraph, "optimum", InvalidGraph).refuse_lengths("optimum")
+    if expect(graph, RainbowGraph, "optimum", InvalidGraph).lengths is not None:
+        raise InvalidGraph(
+            "whether one mechanism dominates all others is decided on edges of one step, and those "
+            "of this graph have lengths; use rb.program, which has the best for a utility"
+        )
+    if order not in ("dominance", "lexicographic"):
+        raise RainbowError(
+            f"order must be 'dominance' or 'lexicographic', got order={brief(order)}"
+        )
     guarantee = curve_of(guarantee, "optimum")
     fixed = fixed_rows(graph, boundary)
     refuse_contradiction(graph, guarantee, fixed)
-    order = preferred_columns(graph)
-    reached = _prefix_envelopes(graph, guarantee, fixed, order)
-    table = _envelope_table(graph, guarantee, fixed, order, reached)
+    columns = preferred_columns(graph)
+    reached = _prefix_envelopes(graph, guarantee, fixed, columns)
+    table = _envelope_table(graph, guarantee, fixed, columns, reached)
     grown = _mechanism(graph, table, guarantee)
     if grown.check(every_edge=True):
-        return Existence(grown, None, closed_form=True)
+        return Existence(grown, None, closed_form=True, order=order)
     if not isinstance(guarantee, PiecewiseLinear):
         raise InvalidGuarantee(
             "whether an optimum exists is decided by linear programs here, which need a "
             f"piecewise-linear guarantee, got {guarantee}; use DP or TradeOff"
         )
-    most = np.ones(order.shape)
+    most = np.ones(columns.shape)
     for k, envelopes in enumerate(reached):
         most[:, k] = envelopes.most
-    return _Search(graph, guarantee, fixed, order, most, progress).run()
+    search = _Search if order == "dominance" else _Lexicographic
+    return search(graph, guarantee, fixed, columns, most, progress).run()
 
 
 def _prefix_envelopes(
@@ -369,20 +251,10 @@ def _mechanism(graph: RainbowGraph, table: Floats, guarantee: TradeOffCurve) -> 
     return Mechanism(graph, rows, index.reshape(-1), guarantee)
 
 
-def _shown(row: Mapping[Answer, float]) -> str:
-    return "(" + ", ".join(f"{answer}: {share:.6g}" for answer, share in row.items()) + ")"
-
-
-def _directed(graph: RainbowGraph, fixed: FixedRows) -> list[tuple[int, int]]:
-    """The directed edges of the polytope, in its order."""
-    given = {int(place) for place in fixed.positions}
-    edges = [(int(a), int(b)) for a, b in graph.edge_positions()]
-    edges = [edge for edge in edges if not given.issuperset(edge)]
-    return edges + [(b, a) for a, b in edges]
-
-
 class _Search:
     """The maxima by linear programs, and what follows from them."""
+
+    named: Order = "dominance"
 
     def __init__(
         self,
@@ -443,7 +315,15 @@ class _Search:
 
     def _maximize(self, worth: Floats) -> tuple[Floats, Floats]:
         """(rows, prices) of a maximizer of ``worth``."""
-        solution = self.solver.maximize(self.polytope.cost(worth, self.linear))
+        table, multipliers = self._solved(self.solver, self.linear, worth)
+        self.best = np.maximum(self.best, self._sums(table))
+        return table, self.polytope.multipliers(multipliers)[0]
+
+    def _solved(
+        self, solver: Solver, linear: LinearProgram, worth: Floats
+    ) -> tuple[Floats, Floats]:
+        """(rows, multipliers) of a maximizer of ``worth`` in ``linear``."""
+        solution = solver.maximize(self.polytope.cost(worth, linear))
         if solution.status == "infeasible":
             refuse_contradiction(self.graph, self.guarantee, self.fixed, every_set=True)
             raise InvalidBoundary(
@@ -453,10 +333,9 @@ class _Search:
         table = self.polytope.table(solution.values) if solution.values.size else None
         if solution.status != "optimal" or table is None:
             raise RainbowError(f"the solver stopped without an answer: {solution.message}")
-        self.best = np.maximum(self.best, self._sums(table))
         self.center += table
         self.seen += 1
-        return table, self.polytope.multipliers(solution.multipliers)[0]
+        return table, solution.multipliers
 
     def _mended(self, table: Floats) -> Mechanism | None:
         """``table`` with the rounding taken out by a little of the average of all maximizers."""
@@ -496,23 +375,23 @@ class _Search:
             (names[0], names[1]),
             (),
             0.0,
+            self.named,
         )
         answers = self.graph.answers
         first, second = (np.array([row[a] for a in answers]) for row in draft.join.values())
         worst = self.guarantee.excess(np.maximum(first, 0.0), np.maximum(second, 0.0))
-        certificate = Certificate(
-            self.graph,
-            self.guarantee,
-            self.fixed,
-            tuple(mechanisms),
-            tuple(limits),
-            (names[0], names[1]) if worst.first else (names[1], names[0]),
-            tuple(answers[v] for v in worst.answers),
-            float(worst),
+        turned = not worst.first
+        per_end = self.named == "lexicographic"
+        certificate = replace(
+            draft,
+            mechanisms=draft.mechanisms[::-1] if turned and per_end else draft.mechanisms,
+            edge=draft.edge[::-1] if turned else draft.edge,
+            answers=tuple(answers[v] for v in worst.answers),
+            excess=float(worst),
         )
         if not certificate.check():
             raise self._undecided()
-        return Existence(None, certificate)
+        return Existence(None, certificate, order=self.named)
 
     def _maximizers(self, place: int, limits: list[Limit]) -> Iterator[Floats]:
         """One mechanism with all the largest prefix sums of a dataset if there is one, or more."""
@@ -533,3 +412,50 @@ class _Search:
             if attained[k - 1] < self.best[place, k - 1] - _ATTAINED:
                 attained = np.maximum(attained, self._sums(table)[place, :-1])
                 yield table
+
+
+class _Lexicographic(_Search):
+    """The first row of each dataset by a chain of programs, and what follows from them."""
+
+    named: Order = "lexicographic"
+
+    def run(self) -> Existence:
+        free = np.setdiff1d(np.arange(len(self.graph)), self.fixed.positions)
+        table = np.zeros(self.order.shape)
+        for number, place in enumerate(free.tolist(), 1):
+            table[place] = self._first(place, [])[place]
+            if self.progress is not None:
+                self.progress(f"dataset {number} of {len(free)}")
+        table[self.fixed.positions] = self.fixed.rows
+        edges = self.graph.edge_positions()
+        excess = self.guarantee.excesses(table[edges[:, 0]], table[edges[:, 1]])
+        if excess.max(initial=0.0) > _LEXICOGRAPHIC_TOLERANCE:
+            return self._refuted(edges[int(excess.argmax())])
+        mended = self._mended(table)
+        if mended is None:
+            raise self._undecided()
+        there = self._sums(mended.table[mended.index])
+        within = float(np.abs(self._sums(table) - there).max(initial=0.0))
+        return Existence(mended, None, within=within, order=self.named)
+
+    def _first(self, place: int, limits: list[Limit]) -> Floats:
+        """A mechanism whose row at ``place`` comes first, with the limits that prove it."""
+        kept: list[tuple[Floats, float]] = []
+        table = np.zeros(self.order.shape)
+        for k in range(1, self.order.shape[1]):
+            wish = self._wish(place, [k])
+            linear = self.polytope.program(kept)
+            solver = Solver(linear, method="simplex", tolerance=1e-10)
+            table, multipliers = self._solved(solver, linear, wish)
+            prices, earlier = self.polytope.multipliers(multipliers, len(kept))
+            lifted, held = wish.copy(), 0.0
+            for price, (other, least) in zip(earlier, kept, strict=True):
+                lifted, held = lifted + price * other, held + price * least
+            most = self.polytope.bound(lifted, prices) - held
+            name = self.graph.datasets[place]
+            limits.append(Limit(name, k, float(most), prices, tuple(earlier.tolist())))
+            kept.append((wish, float(self._sums(table)[place, k - 1]) - _KEPT))
+        return table
+
+    def _maximizers(self, place: int, limits: list[Limit]) -> Iterator[Floats]:
+        yield self._first(place, limits)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -28,6 +28,7 @@ from rainbowdp.exact.steps import BITS
 from rainbowdp.expecting import expect
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
+from rainbowdp.graphs.stepping import single_steps
 from rainbowdp.guarantees.closeness import first_violation, promise_of
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.mechanisms.boundary import BoundaryCondition
@@ -40,6 +41,7 @@ from rainbowdp.mechanisms.unrestricted.envelope import (
     refuse_contradiction,
 )
 from rainbowdp.mechanisms.unrestricted.polytope import Polytope, merge_equal, private_table
+from rainbowdp.mechanisms.unrestricted.stepped import MOST_PLACES, Stepped, placed_rows, spread
 from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, Worths, goal_of
 from rainbowdp.numeric.linear_programs import Progress, Solver, terminal_progress
 from rainbowdp.rules.homogeneous.rule import Homogeneous
@@ -72,7 +74,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Programmed(Releasable):
-    """The mechanism a linear program found, what it is worth, and how far it is from the best.
+    """The mechanism that a linear program found, its worth, and how far it is from the best.
 
     Attributes
     ----------
@@ -81,7 +83,7 @@ class Programmed(Releasable):
     stages
         The objectives, each with its value and bound.
     mixing
-        The weight of the uniform row that privacy took; fixed rows moved by as much.
+        The weight of the uniform row that had to be mixed in; fixed rows moved by as much.
     status
         The solver's own verdict; ``optimal`` is ours.
     seconds
@@ -156,6 +158,8 @@ class Programmed(Releasable):
 
     @cached_property
     def _exact(self) -> ExactMechanism:
+        if isinstance(self.mechanism, Stepped):
+            return self.mechanism.located(exact_rows(self.mechanism.steps))
         return exact_rows(self.mechanism)
 
     @cached_property
@@ -197,6 +201,9 @@ def program(
     Cost: an interior-point solve; for pure ε, 5,000 datasets, 4 answers and 40,000 edges take about
     half a minute. With δ > 0 slacks double the columns for every line.
 
+    Where edges have lengths, it is the best of all that keep the guarantee on every single step,
+    the places between datasets included, which are worth nothing: n steps then keep n times it.
+
     Parameters
     ----------
     graph
@@ -214,7 +221,8 @@ def program(
         Answers that are never given.
     boundary
         Fixed rows: a ``BoundaryCondition``, a row in preference order for every boundary dataset,
-        or a mapping dataset → distribution. By default nothing is fixed.
+        or a mapping dataset → distribution, the only form with lengths. By default nothing is
+        fixed.
     lexicographic
         Maximize the total chance of the first choice, then that of the first two, and so on.
     time_limit
@@ -242,7 +250,7 @@ def program(
     (True, 2.416667)
 
     """
-    expect(graph, RainbowGraph, "program", InvalidGraph).refuse_lengths("a program")
+    expect(graph, RainbowGraph, "program", InvalidGraph)
     if lexicographic and (utility is not None or weights is not None):
         raise RainbowError(
             "program maximizes either a utility or, with lexicographic=True, prefix by prefix; "
@@ -253,13 +261,14 @@ def program(
     order = preferred_columns(graph)
     given = isinstance(utility, Utility)
     worths = _prefix_worths(order) if lexicographic else [_worth(valued, order, given)]
-    fixed = fixed_rows(graph, boundary)
-    if len(fixed):
-        refuse_contradiction(graph, guarantee, fixed)
-    whole = Polytope.of(graph, guarantee, fixed)
-    polytope, group = merge_equal(whole, guarantee, graph)
-    run = _Run(graph, guarantee, fixed, polytope, group, time_limit, progress)
-    return run.all_stages(worths, lexicographic)
+    if graph.lengths is None:
+        run = _Run.of(graph, guarantee, boundary, time_limit, progress)
+        return run.all_stages(worths, lexicographic)
+    steps, places = single_steps(graph, MOST_PLACES)
+    rows = placed_rows(graph, boundary, places)
+    run = _Run.of(steps, guarantee, rows, time_limit, progress)
+    found = run.all_stages([spread(worth, places, len(steps)) for worth in worths], lexicographic)
+    return replace(found, mechanism=Stepped(graph, found.mechanism, places), worth=worths[0])
 
 
 @dataclass(frozen=True)
@@ -273,6 +282,23 @@ class _Run:
     group: Integers
     time_limit: float | None
     progress: Progress | None
+
+    @classmethod
+    def of(
+        cls,
+        graph: RainbowGraph,
+        guarantee: TradeOffCurve,
+        boundary: Any,
+        time_limit: float | None,
+        progress: Progress | None,
+    ) -> _Run:
+        """The run for a graph whose edges are one step each."""
+        fixed = fixed_rows(graph, boundary)
+        if len(fixed):
+            refuse_contradiction(graph, guarantee, fixed)
+        whole = Polytope.of(graph, guarantee, fixed)
+        polytope, group = merge_equal(whole, guarantee, graph)
+        return cls(graph, guarantee, fixed, polytope, group, time_limit, progress)
 
     def all_stages(self, worths: Sequence[Floats], lexicographic: bool) -> Programmed:
         seconds, kept = 0.0, list[tuple[Floats, float]]()
