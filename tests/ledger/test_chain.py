@@ -77,6 +77,7 @@ def test_an_answer_carries_the_head_that_has_it(place: str) -> None:
     assert ledger.head() == answered.head
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", ["9:" + "a" * 16, "7:" + "0" * 64, "2:" + "0" * 16])
 def test_a_head_that_does_not_match(place: str, head: str) -> None:
     ledger = used(place)

@@ -13,7 +13,7 @@ import pytest
 import rainbowdp as rb
 from ledgers import QUESTION, SOURCE, new_ledger, spend
 from rainbowdp.errors import BudgetExceeded, LedgerError, NameTaken, Unavailable
-from rainbowdp.ledger import Charge, Ledger
+from rainbowdp.ledger import Charge, Ledger, book
 from rainbowdp.questions import Unit
 
 CHARGE = Charge(rb.DP("0.3"), QUESTION, Unit(), "substituted", SOURCE, {"kind": "x"}, "first")
@@ -43,6 +43,16 @@ def test_a_name_has_one_answer(place: str) -> None:
     assert ledger.named("first") == again
     assert ledger.named("second") is None
     assert ledger.balance().entries == 1
+
+
+def test_which_of_many_names_have_an_answer(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(book, "_MOST_AT_ONCE", 2)
+    ledger = new_ledger(place, epsilon=1)
+    for name in ("a", "b", "c"):
+        ledger.draw(replace(CHARGE, name=name), lambda: "red")
+    spend(ledger, rb.DP("0.1"), "cut off")
+    assert ledger.answered([]) == set()
+    assert ledger.answered(["c", "x", "cut off", "a", "y"]) == {"a", "c"}
 
 
 def test_what_was_paid_for_and_never_answered_is_answered_for_free(place: str) -> None:

@@ -10,6 +10,7 @@ from postgres import fresh_schema, killable_server
 from rainbowdp.errors import LedgerError
 
 
+@pytest.mark.slow
 def test_what_was_paid_is_there_after_the_server_was_killed() -> None:
     with killable_server() as server:
         ledger = new_ledger(fresh_schema(server.url), epsilon=3)

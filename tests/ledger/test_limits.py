@@ -181,6 +181,7 @@ def test_all_limits_and_the_budget_hold_at_once(place: str, clock: Clock) -> Non
     pay(ledger, "0.1")
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(
     limits=st.lists(
@@ -302,6 +303,7 @@ def test_eight_processes_stay_within_a_window(place: str) -> None:
         eight_writers(place, pool)
 
 
+@pytest.mark.slow
 def test_eight_writers_cross_the_borders_of_windows(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from rainbowdp.errors import NameTaken
 from rainbowdp.ledger import Charge, Ledger
 from rainbowdp.ledger import names as module
 from rainbowdp.ledger.names import Names
+from rainbowdp.ledger.settling import LATER, SETTLE, SYNCHRONOUS
 from rainbowdp.questions import Unit
 
 CHARGE = Charge(rb.DP("0.001"), QUESTION, Unit(), "substituted", SOURCE, {"kind": "x"})
@@ -59,7 +60,8 @@ def test_a_payment_sends_two_messages_under_the_lock(ledger: Ledger) -> None:
     begin, lock, write = statements(ledger, lambda: ledger.draw(named("a"), lambda: "red"))
     assert begin.startswith("BEGIN")
     assert "FOR UPDATE" in lock
-    assert write.endswith("COMMIT")
+    assert write.startswith(LATER)
+    assert write.endswith(f"COMMIT; {SYNCHRONOUS}; {SETTLE}")
     assert [entry.name for entry in ledger.history()] == ["before", "a"]
     ledger.verify()
 

@@ -176,6 +176,7 @@ def test_without_a_browser_a_pdf_is_refused_in_plain_words(
         printed("<p>x</p>")
 
 
+@pytest.mark.slow
 def test_a_browser_prints_a_pdf(tmp_path: Path) -> None:
     assert printed(page(eventful(tmp_path))).startswith(b"%PDF-")
 

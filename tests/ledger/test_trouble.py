@@ -77,6 +77,7 @@ def test_an_answer_that_cannot_be_recorded_is_told_as_paid(tmp_path: Path) -> No
     assert ledger.record(first, "red").answer == "red"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["rainbow_ledger", "rainbow_records"])
 def test_no_read_of_postgresql_waits_longer_than_it_may(postgres_url: str, table: str) -> None:
     place = fresh_schema(postgres_url)

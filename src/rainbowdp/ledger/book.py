@@ -29,6 +29,7 @@ from rainbowdp.ledger.schema import (
     read_record,
     record_row,
 )
+from rainbowdp.ledger.settling import write_and_settle
 from rainbowdp.ledger.software import SOFTWARE
 from rainbowdp.ledger.windows import moment
 
@@ -175,6 +176,16 @@ class Book:
                 found[record.number] = entry_of(self.balance, record, answer)
         return found
 
+    def answered(self, names: Sequence[str]) -> set[str]:
+        """Those names whose entries have an answer."""
+        found: set[str] = set()
+        for start in range(0, len(names), _MOST_AT_ONCE):
+            some = RECORDS.c.name.in_(names[start : start + _MOST_AT_ONCE])
+            paid = {record.number: record.name for record in self._where(some)}
+            answers = self.answers(RECORDS.c.subject.in_(list(paid)))
+            found |= {name for number, name in paid.items() if number in answers and name}
+        return found
+
     def answers(self, *conditions: ColumnElement[bool]) -> dict[int | None, Record]:
         """Answers by the number of the record that paid for them."""
         found = self._where(RECORDS.c.kind == "answer", *conditions)
@@ -255,7 +266,8 @@ class Book:
     def write(self) -> None:
         """Writes what was added, all at once; the last thing that a transaction does.
 
-        PostgreSQL commits in the same message, so that nobody waits for this process in between.
+        PostgreSQL commits in the same message, so that nobody waits for this process in between,
+        and waits for the disk after that, so that nobody waits for it under the lock.
         """
         rows = [record_row(record) for record in self.new[self._written :]]
         if not rows:
@@ -263,7 +275,8 @@ class Book:
         balance = balance_row(self.balance, SOFTWARE)
         if self.connection.dialect.name == "postgresql":
             values = {"added": json.dumps(rows), **balance}
-            sent(self.connection, [with_values(self.connection, _WRITE_AT_ONCE, values), "COMMIT"])
+            statement = with_values(self.connection, _WRITE_AT_ONCE, values)
+            write_and_settle(self.connection, statement, self.where)
         else:
             self.connection.execute(insert(RECORDS), rows)
             self.connection.execute(update(LEDGER), balance)

@@ -287,6 +287,8 @@ Use a smaller epsilon, or repeat an earlier question by its name for free.
             remedy = f"Use a smaller {_asked_in(name, guarantee)}"
             if name == "delta" and left.parts[-1] == 0:
                 remedy = "Ask without delta, have the ledger's owner add some"
+            elif not any(left.parts):
+                remedy = "Have the ledger's owner add some"
             left_until, wait = ("", "") if until is None else (f" until {until}", ", wait")
             raise error(
                 f"{costs} {symbol} = {asked[name]}, but {where} has {symbol} = {there[name]} left"

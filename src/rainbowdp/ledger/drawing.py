@@ -149,6 +149,28 @@ class Drawer(ABC):
 
         return self._done(Job(look, name), writing=False)
 
+    def answered(self, names: Sequence[str]) -> set[str]:
+        """Those names that have an answer.
+
+        Parameters
+        ----------
+        names
+            What answers may have been named.
+
+        Returns
+        -------
+        set of str
+            Some of them.
+
+        """
+        if not names:
+            return set()
+
+        def look(book: Book) -> set[str]:
+            return book.answered(names)
+
+        return self._done(Job(look), writing=False)
+
     def draw(self, charge: Charge, answer: Callable[[], str]) -> Drawn:
         """Pay for an answer, draw it and record it, all on disk when this returns.
 

@@ -64,11 +64,11 @@ class Ledger(Reader, Payer, Recorder, Officer):
     * the sum of all entries never exceeds the budget, in exact fractions;
     * an entry is on disk before ``spend`` returns, an answer before ``record`` returns;
     * a name belongs to one entry, an entry to at most one answer;
-    * records are only ever added, each sealed with the one before it, so that whoever kept a head
-      can tell whether the past is still what it was;
+    * records are only ever added, each sealed with the one before it, so that anyone who kept a
+      head can tell whether the past is still what it was;
     * every failure is one ``LedgerError``, after which the ledger is as it was.
 
-    A float is the binary fraction it is, so ten times 0.1 is more than 1; give text.
+    A float is taken as the binary fraction it is, so ten times 0.1 is more than 1: give text.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class Ledger(Reader, Payer, Recorder, Officer):
         timeout: float = TIMEOUT,
         connections: int = 0,
     ) -> Ledger:
-        """Open a ledger of this version; whether all of it is whole is for ``verify`` to say.
+        """Open a ledger of this version; ``verify`` checks that all of it is whole.
 
         Parameters
         ----------

@@ -19,8 +19,8 @@ Rows = list[dict[str, Any]]
 
 
 def sent(connection: Connection, statements: Sequence[str]) -> list[Rows]:
-    """The rows of each statement; the first one must be one that has rows, or none may have any."""
-    driver = _driver(connection)
+    """The rows of each statement; if the first one has none, those of the others are not kept."""
+    driver = driver_of(connection)
     before, driver.prepare_threshold = driver.prepare_threshold, None  # no text comes twice
     try:
         result = connection.exec_driver_sql(
@@ -41,10 +41,11 @@ def with_values(connection: Connection, statement: str, values: Mapping[str, Any
     """A statement with its values written into it, quoted by the driver for this connection."""
     from psycopg import ClientCursor
 
-    return ClientCursor(_driver(connection)).mogrify(statement, values)
+    return ClientCursor(driver_of(connection)).mogrify(statement, values)
 
 
-def _driver(connection: Connection) -> Any:
+def driver_of(connection: Connection) -> Any:
+    """The driver's own connection."""
     return connection.connection.driver_connection
 
 

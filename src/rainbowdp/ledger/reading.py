@@ -98,7 +98,7 @@ class Reader(ABC):
         Parameters
         ----------
         last
-            Only so many, the latest.
+            Only this many, the latest.
 
         Returns
         -------

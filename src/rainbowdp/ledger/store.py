@@ -4,8 +4,9 @@
   rollback journal (``journal_mode = DELETE``), not a write-ahead log, so that at rest the ledger
   is one file that can be copied, and that needs no shared memory to be read; it syncs with
   ``synchronous = EXTRA``, because ``FULL`` does not sync the folder after the journal is removed
-  and a power cut could then undo a payment that had been reported. PostgreSQL commits with
-  ``synchronous_commit`` on, whatever the server's default.
+  and a power cut could then undo a payment that had been reported. In PostgreSQL, whatever the
+  server's default, what a transaction wrote *or saw* is settled when its block ends
+  (``settling.py``).
 * **One at a time**: write transactions exclude each other from their first statement: SQLite by
   ``BEGIN IMMEDIATE``, PostgreSQL by the lock on the balance's row that every writer takes first.
 * **Whole**: a read transaction sees one moment. A ledger being created appears under its name
@@ -44,6 +45,7 @@ from rainbowdp.ledger.book import fill
 from rainbowdp.ledger.chain import Draft
 from rainbowdp.ledger.files import check_place, finish_creation, same_file, seen
 from rainbowdp.ledger.schema import LEDGER, METADATA, RECORDS
+from rainbowdp.ledger.settling import SYNCHRONOUS, end_of_look, in_block
 from rainbowdp.ledger.trouble import NOTHING_SPENT, explain, explain_file, sentence
 from rainbowdp.storage.whole_file import sync_folder
 
@@ -87,7 +89,10 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that sees one moment and changes nothing."""
+        """A transaction that sees one moment and changes nothing.
+
+        What it saw is on disk when the block ends.
+        """
         with self._transaction("") as connection:
             yield connection
 
@@ -107,6 +112,8 @@ class Store:
         try:
             with self._begun(bool(otherwise)) as connection:
                 yield connection
+                if self.path is None and in_block(connection):
+                    end_of_look(connection)
                 connection.commit()
         except (DBAPIError, sqlite3.Error) as error:
             raise explain(error, self.where, self.timeout, otherwise) from error
@@ -316,12 +323,8 @@ def _postgresql(url: URL, timeout: float, connections: int) -> Engine:
             f"BEGIN ISOLATION LEVEL {level}",
             f"SET LOCAL lock_timeout = {wait}",
             f"SET LOCAL statement_timeout = {wait + 1000}",
+            SYNCHRONOUS,
         ]
-        if writing:
-            settings.append(
-                "SELECT set_config('synchronous_commit', 'on', true) "
-                "WHERE current_setting('synchronous_commit') = 'off'"
-            )
         connection.exec_driver_sql("; ".join(settings))
 
     return engine

@@ -57,6 +57,8 @@ _SENTENCES = {
     "correct the address.",
     "lost": "The connection to {where} was lost: {detail}. The question may have been paid for: "
     "look at the history before you ask again.",
+    "unsettled": "{where} has taken what was to be written, and could not bring it to disk: "
+    "{detail}. The question may have been paid for: look at the history before you ask again.",
     "two names": "{where} has a second name, a hard link, and a ledger under two names can be "
     "overspent. Remove the other name, or make a copy and use only that.",
     "mounted": "{where} is a file that is mounted by itself, and a ledger under two names can be "
@@ -86,8 +88,7 @@ def explain(
     text that cannot be decoded and, in PostgreSQL, a server that cannot be reached. ``otherwise``
     says what became of what was to be done, where that is certain.
     """
-    original = error.orig if isinstance(error, DBAPIError) else error
-    detail = str(original).partition("\n")[0].rstrip(".")
+    original, detail = _original(error), _detail(error)
     if isinstance(original, sqlite3.Error):
         name = getattr(original, "sqlite_errorname", "SQLITE_CORRUPT")
         what = _SQLITE.get("_".join(name.split("_")[:2]), "failing")
@@ -100,6 +101,19 @@ def explain(
     if otherwise and what in _KNOWN_OUTCOME:
         return Unavailable(f"{told} {otherwise}")
     return told
+
+
+def unsettled(where: str, error: DBAPIError) -> LedgerError:
+    """What was committed and is perhaps not on disk."""
+    return sentence("unsettled", where, detail=_detail(error))
+
+
+def _original(error: DBAPIError | sqlite3.Error) -> BaseException | None:
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
+def _detail(error: DBAPIError | sqlite3.Error) -> str:
+    return str(_original(error)).partition("\n")[0].rstrip(".")
 
 
 def explain_file(error: OSError, where: str) -> LedgerError:
