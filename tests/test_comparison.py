@@ -174,6 +174,7 @@ def test_the_margin_to_be_sure_is_the_first_that_is() -> None:
     assert compare(winner(2), rb.DP(20), records=4)["best"].sure_from == 1
 
 
+@pytest.mark.slow
 def test_margins_are_worst_tables_of_any_size() -> None:
     found = compare(winner(3), rb.DP(1), margins=[1, 2, 4])
     enumerated = compare(winner(3), rb.DP(1), records=18)  # holds a table (6, 6, 6)
@@ -328,6 +329,7 @@ def test_the_command_refuses_in_one_sentence(arguments: tuple[str, ...], words: 
     assert len(result.output.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_bins_in_order_are_compared_by_distance_too() -> None:
     """From the rows of every histogram, one at a time."""
     question, promise = rb.Quantile("1/2", range(5)), rb.DP("0.5", "0.1")

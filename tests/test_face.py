@@ -128,14 +128,15 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return proved
 
 
-def test_the_lines_of_the_readme_prove_once(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_lines_of_the_readme_prove_once_and_once_more_where_they_load(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     proved = proofs(monkeypatch)
     (lines,) = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
     exec(compile(lines, "README.md", "exec"), {})
     assert "proved exactly" in capsys.readouterr().out
-    assert proved == ["homogeneous"]
+    assert proved == ["homogeneous", "homogeneous"]
 
 
 @pytest.mark.parametrize(("make", "dataset"), MECHANISMS)
@@ -151,3 +152,10 @@ def test_whatever_is_asked_of_a_mechanism_it_is_proved_once(
     assert mechanism[dataset]
     mechanism.sample(dataset, 2)
     assert len(proved) == 1
+
+
+def test_printed_they_take_one_line() -> None:
+    vote = rb.best(rb.Winner(["a", "b"]), rb.DP(1))
+    assert str(vote) == "QuestionMechanism(homogeneous, Winner, 1-DP)"
+    assert str(vote.exact()) == "ExactMechanism(homogeneous, 2 answers, 1-DP)"
+    assert str(vote.proves()) == vote.proves().in_words()

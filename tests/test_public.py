@@ -135,6 +135,7 @@ PUBLIC = [
     "fixed_point",
     "forbid",
     "graph_on_disk",
+    "guarantee_for",
     "inverse_sensitivity",
     "joint_exponential",
     "lengths_by_coordinates",

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import rainbowdp as rb
+from rainbowdp.answering.measure import measure
 from rainbowdp.display.tabular import latex_text
+from rainbowdp.rules import family
 
 GRAPH = rb.RainbowGraph(
     [(n, n + 1) for n in range(8)],
@@ -46,6 +48,25 @@ def test_a_kind_that_does_not_apply_is_left_empty_and_says_why() -> None:
     assert table[4] == r"0.1 & 0 & -- \\"
     frame = found.to_frame()
     assert frame["value"].isna().tolist() == [True, False]
+
+
+def test_a_question_is_measured_as_best_does() -> None:
+    poll, epsilons = rb.Winner(["red", "green", "blue"]), ["0.5", "1"]
+    found = rb.sweep(poll, epsilons, kinds=["permute-and-flip", "ordered-bins"], records=64)
+    for row, epsilon in enumerate(epsilons):
+        lost = measure(family("permute-and-flip"), poll, rb.DP(epsilon), 64)
+        assert found["permute-and-flip"][row, 0] == -lost
+    assert np.isnan(found["ordered-bins"]).all()
+    assert "Quantile" in found.rows[1].candidate.note
+    usual = rb.sweep(poll, [1], records=64).kinds
+    assert "permute-and-flip" in usual
+    assert "margin-table" not in usual
+    with pytest.raises(rb.RainbowError, match=r"kinds for a question are .* got 'fixed-point'"):
+        rb.sweep(poll, [1], kinds=["fixed-point"])
+    with pytest.raises(rb.RainbowError, match="are for a graph"):
+        rb.sweep(poll, [1], forbid="red")
+    with pytest.raises(rb.RainbowError, match="are for a question"):
+        rb.sweep(GRAPH, [1], records=64)
 
 
 def test_what_cannot_be_swept_is_refused() -> None:

@@ -104,7 +104,8 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.boundary import BoundaryCondition
     from rainbowdp.mechanisms.continuous import Continuous
     from rainbowdp.mechanisms.design import Design, design
-    from rainbowdp.mechanisms.lifted.lifted import Lifted, fixed_point, lifted
+    from rainbowdp.mechanisms.lifted.lifted import fixed_point, lifted
+    from rainbowdp.mechanisms.lifted.rows import Lifted
     from rainbowdp.mechanisms.mechanism import Mechanism, dominates, relate
     from rainbowdp.mechanisms.optimal import optimal_line
     from rainbowdp.mechanisms.preferring import prefer
@@ -131,6 +132,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
     from rainbowdp.rules.files import load, load_count
     from rainbowdp.sessions.buying import Bought
+    from rainbowdp.sessions.needing import guarantee_for
     from rainbowdp.sessions.plan import Plan, PlanRelease
     from rainbowdp.sessions.planning import plan
     from rainbowdp.sessions.session import Explanation, Session
@@ -259,6 +261,7 @@ __all__ = [
     "fixed_point",
     "forbid",
     "graph_on_disk",
+    "guarantee_for",
     "inverse_sensitivity",
     "joint_exponential",
     "lengths_by_coordinates",
@@ -387,7 +390,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.continuous": ("Continuous",),
     "mechanisms.design": ("Design", "design"),
     "mechanisms.best_on_graphs": ("Candidate", "Choice"),
-    "mechanisms.lifted.lifted": ("Lifted", "fixed_point", "lifted"),
+    "mechanisms.lifted.lifted": ("fixed_point", "lifted"),
+    "mechanisms.lifted.rows": ("Lifted",),
     "mechanisms.mechanism": ("Mechanism", "dominates", "relate"),
     "mechanisms.optimal": ("optimal_line",),
     "mechanisms.two_answers": ("TwoAnswers", "optimal_two"),
@@ -412,6 +416,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "questions.relations": ("Neighbors", "PersonRule", "Ties"),
     "rules.files": ("load", "load_count"),
     "sessions.buying": ("Bought",),
+    "sessions.needing": ("guarantee_for",),
     "sessions.plan": ("Plan", "PlanRelease"),
     "sessions.planning": ("plan",),
     "sessions.session": ("Explanation", "Session"),

@@ -467,7 +467,11 @@ def test_an_answer_that_cannot_be_recorded_is_not_returned(
 
 @pytest.mark.parametrize(
     ("owner", "method", "paid"),
-    [("Ledger", "spend", False), ("secrets", "randbelow", True), ("Ledger", "record", True)],
+    [
+        pytest.param("Ledger", "spend", False, marks=pytest.mark.slow),
+        ("secrets", "randbelow", True),
+        pytest.param("Ledger", "record", True, marks=pytest.mark.slow),
+    ],
 )
 def test_a_process_killed_before_a_step_leaves_what_was_done(
     owner: str, method: str, paid: bool, tmp_path: Path

@@ -53,6 +53,7 @@ def by_margins(chosen: Family) -> bool:
     return chosen.by_margins
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_sets_under_a_large_rho_go_by_margins(neighbors: str, rows: int) -> None:

@@ -34,7 +34,13 @@ CASES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("question", "guarantee"), CASES, ids=range(len(CASES)))
+@pytest.mark.parametrize(
+    ("question", "guarantee"),
+    [
+        pytest.param(*case, id=str(number), marks=[pytest.mark.slow] if number % 2 else [])
+        for number, case in enumerate(CASES)
+    ],
+)
 @pytest.mark.parametrize(
     "confidence",
     ["0.95", *(pytest.param(other, marks=pytest.mark.slow) for other in ("0.8", "0.999"))],

@@ -74,12 +74,12 @@ def chosen(question: Any, epsilon: str, delta: str) -> float:
 @pytest.mark.parametrize(
     "question",
     [
-        pytest.param(question, id=str(number), marks=[] if number == 3 else [pytest.mark.slow])
+        pytest.param(question, id=str(number), marks=[] if number == 9 else [pytest.mark.slow])
         for number, question in enumerate([*VOTES, *QUANTILES, OWN])
     ],
 )
 def test_a_larger_epsilon_or_delta_never_answers_worse(question: Any) -> None:
-    epsilons = EPSILONS[:: 3 if question is VOTES[0] else 1]  # a table is made for each
+    epsilons = EPSILONS[:: 3 if question in (VOTES[0], VOTES[2]) else 1]  # a table is made for each
     for delta in DELTAS[::5]:
         errors = [chosen(question, epsilon, delta) for epsilon in epsilons]
         assert (np.diff(errors) <= 1e-12).all()
@@ -204,6 +204,7 @@ def test_names_and_columns_do_not_count() -> None:
     assert measure(kind, one, rb.DP(1)) == measure(kind, other, rb.DP(1))
 
 
+@pytest.mark.slow
 def test_what_leaves_delta_unused_says_so() -> None:
     vote = rb.best(rb.Winner(named(7)), rb.DP(1, "0.001"))
     assert (vote.name, vote.delta_unused) == ("crowd-table", True)

@@ -58,6 +58,7 @@ def test_other_addresses_are_refused_without_repeating_a_secret(url: str, why: s
     assert SECRET not in str(refused.value)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_no_address_is_taken_that_would_go_over_the_network_in_the_open(text: str) -> None:
     for url in (text, f"http://{text}"):

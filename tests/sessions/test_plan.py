@@ -56,7 +56,7 @@ def _rho(part: Guarantee) -> float:
 
 
 @pytest.mark.parametrize("total", [TOTAL, rb.DP("0.5", "1e-9"), rb.DP(1, "1e-3")])
-@pytest.mark.parametrize("many", [1, 4, 20])
+@pytest.mark.parametrize("many", [pytest.param(1, marks=pytest.mark.slow), 4, 20])
 @pytest.mark.parametrize("way", [EPSILON, COMPOSED, RHO, MU])
 def test_a_total_is_what_dp_accounting_finds(total: rb.DP, many: int, way: Any) -> None:
     made = rb.plan(wards(many), total, currency=way.name)
@@ -174,6 +174,7 @@ def test_a_demanding_question_gets_what_it_needs_and_the_others_the_rest() -> No
     assert less < 0.95  # and no more than it needs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [EPSILON, COMPOSED, RHO, MU, RANGES])
 def test_without_a_total_a_plan_says_which_is_needed(way: Any) -> None:
     made = rb.plan(wards(6, sure="0.9", margin=15), currency=way.name)
@@ -200,6 +201,7 @@ def test_shares_say_how_many_people_are_needed() -> None:
     assert back.guarantee.epsilon == pytest.approx(0.1, rel=0.01)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_counts_keys_and_tests_can_be_planned_too() -> None:
     asked: dict[str, Any] = {
         "count": rb.Target(rb.Count("age", minimum=65), sure="0.95", margin=30),

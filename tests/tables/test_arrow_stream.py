@@ -30,6 +30,7 @@ def _nothing_stays_lent() -> Iterator[None]:
     assert not arrow_stream._lent
 
 
+@pytest.mark.slow
 def test_pyarrow_reads_what_was_written() -> None:
     """The other reader of the interface, which checks what it is given."""
     table = pa.table(TextStream(["a", "b"], batches))

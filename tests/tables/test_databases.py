@@ -209,6 +209,7 @@ def test_postgresql_is_asked_in_a_read_only_transaction(postgres_url: str) -> No
         assert connection.execute("SELECT count(*) FROM asked").fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_kept_connections_are_used_again_read_nothing_old_and_survive_the_server() -> None:
     with killable_server() as server:
         with connect(server.url) as connection:

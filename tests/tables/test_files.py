@@ -103,6 +103,7 @@ def test_a_replaced_line_changes_no_other(
     assert neighbors(*found)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_one_connection")
 @relaxed
 @pairs
@@ -151,6 +152,7 @@ def broken_pair(count: Count, folder: Path, tries: int) -> int | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_one_connection")
 def test_the_reader_of_before_is_found_out(tmp_path: Path) -> None:
     assert broken_pair(old_count, tmp_path, 60) is not None
@@ -180,6 +182,7 @@ def test_not_a_line_is_read_twice_or_left_out_between_files_and_members(tmp_path
         assert count_files(f"{tmp_path}/p*.csv.gz", QUESTION, None, sized) == expected
 
 
+@pytest.mark.slow
 def test_progress_of_a_text_file_runs_from_nothing_to_all(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"id,choice,note\n" + b"1,red,x\n" * 200_000)
     seen: list[float] = []

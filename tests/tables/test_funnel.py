@@ -40,7 +40,7 @@ def fresh(tmp_path: Path) -> Callable[[], Path]:
     return make
 
 
-@pytest.mark.parametrize("times", [len(CASES), pytest.param(950, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("times", [len(CASES), pytest.param(400, marks=pytest.mark.slow)])
 def test_no_marker_comes_out_by_the_api(
     times: int, fresh: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_what_is_spilled_is_private_and_gone_afterwards(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_query_beyond_memory_spills_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

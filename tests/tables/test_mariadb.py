@@ -105,6 +105,7 @@ def test_values_match_by_the_declared_type_and_odd_ones_are_alone(table: rb.SQLT
         assert list(count(table, question).values()) == [2, 1], name
 
 
+@pytest.mark.slow
 def test_ranges(table: rb.SQLTable) -> None:
     cases: list[tuple[str, Any, list[int]]] = [
         ("large", [0, 2**53 + 1, 2**53 + 2, None], [0, 1, 2]),

@@ -132,6 +132,7 @@ SIMPLE = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(SIMPLE, max_size=8), SIMPLE, st.integers(-len(ODD), len(ODD) - 1), st.data())
 def test_any_object_changes_no_other(

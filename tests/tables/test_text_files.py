@@ -37,6 +37,7 @@ def test_what_pandas_writes(tmp_path: Path) -> None:
             assert counted(file, BINS) == [1, 2]
 
 
+@pytest.mark.slow
 def test_semicolons_decimal_commas_and_latin_1(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     for encoding in ("latin-1", "cp1252", "utf-8", "utf-8-sig"):

@@ -48,7 +48,7 @@ relaxed = settings(
     deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], print_blob=False
 )
 few = settings(relaxed, max_examples=6)
-many = settings(relaxed, max_examples=120)
+many = settings(relaxed, max_examples=60)
 
 
 @few
@@ -249,12 +249,15 @@ def test_any_database(files: Files) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
-def test_spark(spark: Any, files: Files, zone: str) -> None:
+@pytest.mark.parametrize(
+    ("zone", "columns", "every"),
+    [("UTC", TYPED, 14), ("America/New_York", ["day", "time", "instant"], 10)],
+)
+def test_spark(spark: Any, files: Files, zone: str, columns: list[str], every: int) -> None:
     session = spark.newSession()
     session.conf.set("spark.sql.session.timeZone", zone)
     frame = session.read.parquet(str(files.parquet(ROWS)))
-    for tree in joined(TYPED, 7):
+    for tree in joined(columns, every):
         assert counted(frame, text(tree)) == expected(tree), text(tree)
     assert counted(
         frame.selectExpr("id", "collate(choice, 'UTF8_LCASE') AS choice"), "choice = 'red'"

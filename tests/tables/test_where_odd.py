@@ -187,6 +187,7 @@ def test_sqlite_values_beyond_a_type_are_unknown(files: Files) -> None:
     assert counted(table, "month(day) is null", ids) == {"r0"}
 
 
+@pytest.mark.slow
 def test_nan_is_no_value_and_infinity_is(engines: dict[str, Any]) -> None:
     above: Tree = (">", "real", None, [2.5])
     trees: list[Tree] = [above, ("not", above), ("not", ("=", "real", "floor", [3]))]
@@ -234,6 +235,7 @@ def test_people_are_limited_after_the_condition() -> None:
         }
 
 
+@pytest.mark.slow
 def test_a_function_of_the_column(engines: dict[str, Any]) -> None:
     days = [row["day"] for row in ROWS if row["day"] is not None]
     reals = [r["real"] for r in ROWS if r["real"] is not None and math.isfinite(r["real"])]

@@ -69,7 +69,7 @@ def ask(
         A file, a frame, a database table or counts.
     ledger
         The ledger that pays; its unit and neighbor relation must be the question's. ``None`` keeps
-        no record: then adding up what is spent is up to you.
+        no record, and you have to add up what was spent.
     name
         Remembers the answer. Asked again by this name, the same question of the same source under
         the same guarantee gets the recorded answer for free, whichever mechanism drew it, and

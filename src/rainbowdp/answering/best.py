@@ -27,7 +27,7 @@ from rainbowdp.errors import (
     RainbowError,
 )
 from rainbowdp.exact.rule import Family
-from rainbowdp.expecting import whole
+from rainbowdp.expecting import brief, whole
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import curve_of
 from rainbowdp.guarantees.dp import DP
@@ -125,8 +125,8 @@ def best(
       small ε). Over seven to ten, and over five and six where ties go to the first listed, one
       record is substituted and ε is at least 0.5 and 0.6: a crowd table, unless another kind has a
       lower measure.
-    * Otherwise the kind with the least measure: for a quantile of three and more bins, or several,
-      the expected distance in records from the truth, for any other question the chance of a wrong
+    * Otherwise the kind with the lowest measure: for a quantile of three or more bins, or several,
+      the expected distance from the truth in records; for any other question the chance of a wrong
       answer. It is the mean over a fixed list of histograms, which depends on the shape of the
       question and not on data or the guarantee. The kinds under (ε,δ) are homogeneous, proximity
       where q − 1 ≤ e^ε, permute-and-flip for a vote or its first few as a set, ordered bins for a
@@ -134,7 +134,7 @@ def best(
       exponential mechanism; and for a vote under μ or with a δ noisy counts. So a larger ε, δ, μ or
       ρ never buys a worse answer by that measure (of noisy counts up to rounding), or on tables of
       ``records`` records where you give them. A kind that leaves δ unused says so in ``claim``.
-    * A graph: the kind with the most expected worth in the mean over datasets, among homogeneous
+    * A graph: the kind with the largest expected worth in the mean over datasets, among homogeneous
       (with a designed boundary), proximity, margin flip, exponential, lifted, fixed point and, on
       small graphs, a linear program. The result lists all of them.
 
@@ -145,9 +145,9 @@ def best(
     guarantee
         What is promised between neighboring tables or datasets.
     records
-        About how many records the table has, or each group, if you know it without looking: the
-        choice is then made for tables of that size, not for sizes from 16 to a million alike. It
-        must not come from private data.
+        About how many records the table (or each group) has, if you know it without looking: the
+        choice is then made for tables of that size, instead of for all sizes from 16 to a million.
+        It must not come from private data.
     utility
         Graphs only: what an answer is worth, larger is better. A ``Utility``, a mapping {first
         choice: {answer: worth}} or by region, or an array by first choice or dataset, and answer,
@@ -244,7 +244,7 @@ def by_kind(
     **options
         What the kind can be told: ``boundary``, a row with the true answer first, for homogeneous;
         ``epsilon``, the ε it is made for, for a margin table; ``by_margins=True`` for the
-        exponential mechanism of a vote or of sets, which else goes by counts.
+        exponential mechanism of a vote or of sets, which otherwise goes by counts.
 
     Returns
     -------
@@ -267,7 +267,7 @@ def by_kind(
     """
     if isinstance(question, RainbowGraph):
         if not isinstance(kind, str) or kind not in ON_GRAPHS:
-            raise InvalidQuestion(f"a graph has {', '.join(ON_GRAPHS)}, got {kind!r}")
+            raise InvalidQuestion(f"a graph has {', '.join(ON_GRAPHS)}, got {brief(kind)}")
         return ON_GRAPHS[kind](question, curve_of(guarantee, "a mechanism on a graph"), **options)
     if isinstance(question, Grouped):
         made = _in_ways(

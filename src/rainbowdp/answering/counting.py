@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # a ledger brings SQLAlchemy, which only those who have one l
 
 @dataclass(frozen=True)
 class CountMechanism(Askable):
-    """A private count, for any table whatever.
+    """A private count, for any table.
 
     Made by ``rb.best``. A dataset is a table or its count, ``{"matching": n}``.
 
@@ -78,7 +78,7 @@ class CountMechanism(Askable):
 
     @property
     def claim(self) -> str | None:
-        """What is known of how good it is."""
+        """What is known about how good it is."""
         curve = isinstance(self.guarantee, TradeOffCurve)  # ρ is none, and knows no optimum
         if self.question.rows_per_person == 1 and curve:
             return "optimal for every threshold at once"
@@ -284,7 +284,7 @@ class CountMechanism(Askable):
 
 @dataclass(frozen=True, kw_only=True)
 class CountRelease(Release):
-    """A count that may go out, and what can be said of it for free.
+    """A count that may be published, and what follows from it for free.
 
     Attributes
     ----------
@@ -301,7 +301,7 @@ class CountRelease(Release):
     mechanism: CountMechanism
 
     def interval(self, confidence: Number = CONFIDENCE) -> tuple[int, int | None]:
-        """Where the true count lies, so surely; it costs no budget.
+        """Where the true count lies, with this confidence; it costs no budget.
 
         Parameters
         ----------
@@ -347,15 +347,15 @@ class CountRelease(Release):
         return self.answer >= threshold
 
     def p_value(self, *, at_least: int | None = None, at_most: int | None = None) -> Fraction:
-        """How likely an answer so large would be if there were fewer records than you claim.
+        """How likely an answer this large would be if there were fewer records than you claim.
 
         Parameters
         ----------
         at_least
-            The claim that there are at least so many: the chance of this answer or a larger one
+            The claim that there are at least this many: the chance of this answer or a larger one
             is at most the p-value if there are fewer.
         at_most
-            The claim that there are at most so many, likewise with smaller answers.
+            The claim that there are at most this many, likewise with smaller answers.
 
         Returns
         -------
@@ -391,7 +391,7 @@ class CountRelease(Release):
         return mechanism.noise.at_least(claimed + 1 - self.answer)
 
     def share_p_value(self, above: Number, *, records: int) -> Fraction:
-        """How likely an answer so large would be if at most a share of the population matched.
+        """How likely an answer this large would be if at most a share of the population matched.
 
         The records are taken as draws from a population, and their number as public.
 

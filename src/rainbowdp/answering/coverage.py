@@ -30,18 +30,18 @@ class Coverage:
     Attributes
     ----------
     confidence : Fraction
-        How often the statement holds at least, whatever the table.
+        The least chance that the statement holds, whatever the table.
     within : int or None
-        How far short of the truth the answer is at most; none if no distance has the confidence.
+        The most that the answer falls short of the truth; None if no distance has the confidence.
     short : str
         What that counts: ``"changes"`` that would make the answer true, or ``"records"`` that it
         is behind the leader of a vote, or ``"records together"`` that a set is behind the first.
     unit : str
         Whose changes these are, or what is counted: records, people or weight.
     evidence : int or None
-        A smaller distance, where there is one: if the answer were farther short than this, it would
-        be said no more often than the confidence leaves open. That is a p-value for the answer
-        that was given, and holds before one is; the statement above is about any answer.
+        A smaller distance, if there is one: an answer that falls farther short than this would be
+        given no more often than the confidence leaves open. That is a p-value for the answer that
+        was given; the statement above is about any answer.
 
     """
 
@@ -50,6 +50,9 @@ class Coverage:
     short: Short
     unit: str
     evidence: int | None = None
+
+    def __str__(self) -> str:
+        return self.in_words()
 
     def in_words(self, answer: object = None) -> str:
         """The statement in plain words.

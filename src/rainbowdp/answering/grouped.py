@@ -84,7 +84,7 @@ class GroupedMechanism(Askable):
 
     @property
     def claim(self) -> str | None:
-        """What is known of how good it is for this question, and what it leaves unused."""
+        """What is known about how good it is for this question, and what it leaves unused."""
         return self.inner.claim
 
     @property

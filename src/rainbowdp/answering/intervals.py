@@ -23,9 +23,9 @@ class Precision:
     Attributes
     ----------
     confidence : Fraction
-        How often the statement holds at least, whatever the table.
+        The least chance that the statement holds, whatever the table.
     within : int
-        How far the answer is from the true count at most.
+        The largest distance between the answer and the true count.
     at_most : int
         The largest answer there can be: it stands for all larger counts, too.
     unit : str

@@ -25,7 +25,7 @@ from rainbowdp.tables import count
 
 @dataclass(frozen=True)
 class QuestionMechanism(Releasable, Askable):
-    """A private answer to a question, for any table whatever.
+    """A private answer to a question, for any table.
 
     Made by ``rb.best``, ``rb.by_kind``, ``rb.optimal`` or ``rb.proximity``. A dataset is a table or
     its counts.
@@ -82,7 +82,7 @@ class QuestionMechanism(Releasable, Askable):
 
     @property
     def claim(self) -> str | None:
-        """What is known of how good it is for this question, and what it leaves unused."""
+        """What is known about how good it is for this question, and what it leaves unused."""
         said = [self.family.claim(self.question, self.guarantee)]
         if self.delta_unused:
             said.append("δ is not used")
@@ -90,7 +90,7 @@ class QuestionMechanism(Releasable, Askable):
 
     @property
     def delta_unused(self) -> bool:
-        """Whether the guarantee has a δ that makes no answer better: ask without and pay less."""
+        """Whether the guarantee has a δ that improves no answer: leave it out and pay less."""
         promise = self.guarantee
         given = isinstance(promise, DP) and promise.exact_delta > 0
         return given and not self.family.uses_delta
@@ -157,6 +157,10 @@ class QuestionMechanism(Releasable, Askable):
     def __getitem__(self, dataset: Dataset) -> dict[Answer, float]:
         """{answer: probability} for a table or its counts, likeliest first."""
         return {answer: float(p) for answer, p in self.exact()[dataset].items()}
+
+    def __repr__(self) -> str:
+        asked = type(self.question).__name__
+        return f"QuestionMechanism({self.name}, {asked}, {self.guarantee})"
 
     def _repr_html_(self) -> str:
         named = {

@@ -37,14 +37,14 @@ LONGEST = 1 << 18  # weights of a ladder; one that needs more is refused
 
 @dataclass(frozen=True)
 class Naming:
-    """From how many people on a key is named so surely.
+    """How many people a key needs in order to be named with the stated confidence.
 
     Attributes
     ----------
     confidence : Fraction
-        How often a key of so many people is named at least.
+        The least chance that a key of this many people is named.
     people : int
-        How many.
+        How many people.
 
     """
 
@@ -104,7 +104,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class KeysMechanism(Askable):
-    """Names the keys of enough people, so that nobody's presence decides.
+    """Names the keys that enough people have, so that nobody's presence decides.
 
     Made by ``rb.best``.
 
@@ -113,7 +113,8 @@ class KeysMechanism(Askable):
     question
         How many keys one person can be in.
     guarantee
-        What is promised: (ε,δ) with δ > 0, or for one key a person a polygon that starts below 1.
+        What is promised: (ε,δ) with δ > 0; with one key per person also a polygon that starts below
+        1.
 
     Raises
     ------
@@ -192,7 +193,7 @@ class KeysMechanism(Askable):
         return Check.proved(self.guarantee, one.pairs, said)
 
     def chance(self, people: int) -> float:
-        """The chance that a key of so many people is named.
+        """The chance that a key of this many people is named.
 
         Parameters
         ----------
@@ -208,7 +209,7 @@ class KeysMechanism(Askable):
         return float(self.ladder.chance(people))
 
     def people_for(self, chance: Number) -> int:
-        """How many people a key needs to be named so surely.
+        """How many people a key needs to be named with this chance.
 
         Parameters
         ----------
@@ -240,7 +241,7 @@ class KeysMechanism(Askable):
 
     @property
     def claim(self) -> str | None:
-        """What is known of how good it is."""
+        """What is known about how good it is."""
         return "no chance can be larger" if self.question.changes == 1 else None
 
     def counts(
@@ -313,7 +314,7 @@ class KeysMechanism(Askable):
         return {}
 
     def proves(self, confidence: Number = CONFIDENCE) -> Naming:
-        """From how many people on a key is named so surely: it costs no budget.
+        """How many people a key needs to be named with this confidence; it costs no budget.
 
         Parameters
         ----------

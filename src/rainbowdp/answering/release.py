@@ -28,7 +28,7 @@ class Statement(Protocol):
 
 @dataclass(frozen=True)
 class Release:
-    """An answer that may go out.
+    """An answer that may be published.
 
     Attributes
     ----------
@@ -39,8 +39,8 @@ class Release:
     recalled : bool
         Whether it was drawn at an earlier time, so that nothing was spent.
     proves : Coverage, Precision, Significance or None
-        How far from the truth the answer, or that of each group, is at most, with 95 % confidence;
-        none where a recalled answer was recorded without.
+        How far from the truth the answer (or that of each group) is at most, with 95 % confidence;
+        None if a recalled answer was recorded without it.
 
     """
 

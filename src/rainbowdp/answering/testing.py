@@ -99,7 +99,7 @@ class Significance:
 
 @dataclass(frozen=True)
 class ProportionMechanism(Askable):
-    """The most powerful private test of a share, for any table of so many records.
+    """The most powerful private test of a share, for any table of that size.
 
     Made by ``rb.best``. A dataset is a table or its count, ``{"matching": n}``.
 
@@ -140,7 +140,7 @@ class ProportionMechanism(Askable):
 
     @property
     def claim(self) -> str | None:
-        """What is known of how good it is."""
+        """What is known about how good it is."""
         curve = isinstance(self.guarantee, TradeOffCurve)  # ρ is none, and knows no optimum
         return "no private test of its size finds more" if curve else None
 
@@ -237,7 +237,7 @@ class ProportionMechanism(Askable):
         return self.ready(dataset)()
 
     def power(self, share: Number) -> float:
-        """How likely "significant" is where each record matches so often.
+        """How likely "significant" is if each record matches with this chance.
 
         Parameters
         ----------

@@ -35,9 +35,9 @@ def optimal(
 
     Greatest, not merely undominated: no mechanism with the same boundary does better at any
     dataset on any prefix of its rainbow. Datasets that no boundary reaches get their first choice
-    for certain. For a question the regions are the true answers. If no boundary is given, the other
-    answers are alike at every depth, and no mechanism with this boundary says the true one more
-    often; with two answers none has a better worst case at any margin, up to rounding to integers.
+    for certain. For a question, each true answer is a region. If no boundary is given, all other
+    answers are equally likely at every depth, and no mechanism with this boundary says the true one
+    more often; with two answers none has a better worst case at any margin, up to rounding.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class Assessment:
     truth
         The chance of the first choice.
     loss
-        How far answers are; None without distances.
+        How far away the named answers are; None without distances.
     attack
         What an attacker learns; None if it was not asked for.
 
@@ -119,11 +119,11 @@ def assess(
         What each dataset counts in the means, and how likely it is for the attacker; an array or
         {dataset: weight}, by default all alike.
     within
-        Distances whose chances are asked for.
+        Distances: for each, the chance that the named answer is at most that far away.
     coordinates, guesses
         Where an attacker may guess, as in ``rb.attack``.
     attacked
-        Whether the attack is worked out.
+        Whether to work out the attack.
 
     Returns
     -------

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.assessing.blocks import blocks, on_graph, prior_of
 from rainbowdp.errors import RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.truth import true_answers
 from rainbowdp.mechanisms.worths import AnyWeights
@@ -33,7 +34,7 @@ _ROUNDS, _NEAR = 200, 1e-6
 
 @dataclass(frozen=True)
 class Attack:
-    """What an attacker makes of one answer; made by ``rb.attack``.
+    """What an attacker can conclude from one answer; made by ``rb.attack``.
 
     Attributes
     ----------
@@ -43,9 +44,9 @@ class Attack:
         The expected distance of the best guess, without and with the answer; None if no distance
         was given.
     guesses
-        For each answer that occurs the best guess: a dataset, or a point of the plane.
+        The best guess for each answer that occurs: a dataset, or a point in the plane.
     likely
-        For each answer that occurs the likeliest first choice and its chance.
+        The likeliest first choice for each answer that occurs, and its chance.
     unit
         What the errors are measured in.
 
@@ -115,7 +116,7 @@ def posterior(mechanism: Any, answer: Answer, prior: AnyWeights | None = None) -
     found = on_graph(mechanism)
     graph = found.graph
     if answer not in graph.answers:
-        raise RainbowError(f"the graph must have the answer, got {answer!r}")
+        raise RainbowError(f"the graph must have the answer, got {brief(answer)}")
     column = graph.answers.index(answer)
     chances = prior_of(graph, prior)
     for part, rows in blocks(found, np.arange(len(graph))):
@@ -153,7 +154,7 @@ def attack(
         The datasets that may be guessed; by default all, on graphs of up to 10,000. A better guess
         may then exist, so that the errors are upper bounds.
     where
-        Whether places are guessed at all, not only regions.
+        Whether to guess places, and not only regions.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from rainbowdp.auditing.rows import Rows
 from rainbowdp.auditing.sampling import Tested, tested
 from rainbowdp.auditing.subjects import Subject, subject_of
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
-from rainbowdp.expecting import whole
+from rainbowdp.expecting import brief, whole
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
@@ -64,22 +64,23 @@ def audit(
         The question or the graph that says which datasets are neighbors, unless the mechanism does.
         A dataset of a question is its counts, ``{"red": 10, "green": 7}``.
     claim
-        A guarantee to hold the mechanism against; by default what it promises itself.
+        The guarantee to test; by default the one that the mechanism promises.
     records
-        For a question: compare all histograms of at most so many records. By default as many as
+        For a question: compare all histograms of at most this many records. By default as many as
         make a few thousand histograms, twelve at most.
     tries
-        Compare so many pairs of neighbors drawn at random, up to about ``records`` records.
+        Compare this many pairs of neighbors drawn at random, up to about ``records`` records.
     pairs
         Compare these pairs of neighboring datasets.
     draws
-        Draw so often at each of two datasets to test, and about as often before to choose.
+        How many draws to test with, at each of two datasets; about as many are made before, to
+        choose the set of answers.
     confidence
         How sure a statement from draws has to be.
     orders
         Rényi orders from 1 on to report.
     rounding
-        What floats in the rows may add to a claim, relatively: 1e-9 where there are any, else 0.
+        By what relative amount rows may exceed the claim: 1e-9 if they are floats, otherwise 0.
     seed
         Makes random pairs repeatable.
 
@@ -156,7 +157,7 @@ def _exact(
     else:
         spare = exact(rounding, "rounding", RainbowError)
         if not 0 <= spare < 1:
-            raise RainbowError(f"rounding must be in [0, 1), got rounding={rounding!r}")
+            raise RainbowError(f"rounding must be in [0, 1), got rounding={brief(rounding)}")
     found = rows.pairs(near.pairs)
     curve = Curve.over(rows.distinct, found)
     divergences = Divergences(rows.distinct, list(found))
@@ -245,7 +246,9 @@ def _sampled(
 ) -> SampledAudit:
     sure = exact(confidence, "confidence", RainbowError)
     if not 0 < sure < 1:
-        raise RainbowError(f"confidence must be between 0 and 1, got confidence={confidence!r}")
+        raise RainbowError(
+            f"confidence must be between 0 and 1, got confidence={brief(confidence)}"
+        )
     found = tested(subject.call, near, claim, draws, sure)
     return SampledAudit(
         what=subject.name,

@@ -26,6 +26,7 @@ from typing import Any, TypeAlias
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.errors import InvalidFile, InvalidMechanism, RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.questions import Count, Question, from_description
 
@@ -187,7 +188,7 @@ def _dataset(key: Any, world: World) -> Dataset:
     counts = key if isinstance(key, tuple) else (key,)
     if len(counts) != len(names):
         raise InvalidMechanism(
-            f"a dataset must have a count for each of {', '.join(names)}, got {key!r}"
+            f"a dataset must have a count for each of {', '.join(names)}, got {brief(key)}"
         )
     return {name: _count(n, key) for name, n in zip(names, counts, strict=True)}
 
@@ -199,7 +200,7 @@ def _count(value: Any, key: Any) -> int:
             return whole
     except (TypeError, ValueError, ArithmeticError):
         pass
-    raise InvalidMechanism(f"a count must be a whole number from 0, got {value!r} in {key!r}")
+    raise InvalidMechanism(f"a count must be a whole number from 0, got {brief(value)} in {key!r}")
 
 
 def _row(row: Any, world: World, key: Any) -> Mapping[Answer, Any]:
@@ -207,7 +208,9 @@ def _row(row: Any, world: World, key: Any) -> Mapping[Answer, Any]:
         return row
     answers = getattr(world, "answers", None)
     if answers is None or isinstance(row, str) or not hasattr(row, "__len__"):
-        raise InvalidMechanism(f"a row must be {{answer: probability}}, got {row!r} at {key!r}")
+        raise InvalidMechanism(
+            f"a row must be {{answer: probability}}, got {brief(row)} at {key!r}"
+        )
     if len(row) != len(answers):
         raise InvalidMechanism(
             f"a row must have a probability for each of the {len(answers)} answers, got {len(row)} "

@@ -14,7 +14,7 @@ import numpy as np
 from rainbowdp.aliases import Dataset
 from rainbowdp.errors import InvalidMechanism, InvalidQuestion, RainbowError
 from rainbowdp.exact.scope import change_in_words
-from rainbowdp.expecting import whole
+from rainbowdp.expecting import brief, whole
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.questions import Count, Question
 from rainbowdp.questions.base import checked_counts
@@ -92,7 +92,7 @@ def _given(
     wrong = next((pair for pair in listed if not _are_neighbors(world, *pair)), None)
     if wrong is not None:
         raise RainbowError(
-            f"pairs must hold neighbors, {_change(world)}, got {wrong[0]!r} and {wrong[1]!r}"
+            f"pairs must hold neighbors, {_change(world)}, got {brief(wrong[0])} and {wrong[1]!r}"
         )
     plural = "pair" if len(found) == 1 else "pairs"
     scope = f"the {len(found):,} given {plural}"

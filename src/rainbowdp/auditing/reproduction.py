@@ -32,8 +32,8 @@ class Reproduction:
     rows
         The exact rows of both.
     order
-        The Rényi order at which the two rows are farthest apart for their order, where a ρ was
-        claimed.
+        The Rényi order at which the divergence of the two rows is largest relative to the order, if
+        a ρ was claimed.
 
     """
 

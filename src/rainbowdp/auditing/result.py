@@ -70,11 +70,11 @@ class Audit(_Finding):
     exhaustive
         Whether these are all neighbors of the stated kind, or some drawn at random.
     pairs, datasets
-        How many they are.
+        How many pairs and datasets were compared.
     claim, verdict
         The claim, and ``"holds"``, ``"broken"`` or ``"undecided"``; none without a claim.
     rounding
-        What floats in the rows were allowed to add to the claim, relatively.
+        By what relative amount rows in floats were allowed to exceed the claim.
     curve
         The corners of the largest P(S) for each Q(S), as fractions.
     rho
@@ -277,16 +277,16 @@ class Audit(_Finding):
 
 @dataclass(frozen=True)
 class SampledAudit(_Finding):
-    """What draws prove of a mechanism, with confidence; made by ``rb.audit`` with ``draws``.
+    """What draws prove about a mechanism, with confidence; made by ``rb.audit`` with ``draws``.
 
     Attributes
     ----------
     what, world, change, scope, exhaustive, pairs, datasets
-        As of ``Audit``: the pairs among which one was chosen.
+        As in ``Audit``; the tested pair was chosen among these.
     claim, verdict
         The claim, and ``"refuted"`` or ``"not refuted"``; none without a claim.
     confidence
-        How sure all statements together are.
+        How sure it is that all statements hold together.
     tested
         The chosen pair and set of answers, how often it came, and the bounds on its chances.
     delta
@@ -314,17 +314,17 @@ class SampledAudit(_Finding):
 
     @property
     def epsilon(self) -> float:
-        """A number that ε is at least, at ``delta``."""
+        """A lower bound on ε, at ``delta``."""
         return self.tested.curve.epsilon(self.delta).low
 
     @property
     def mu(self) -> float:
-        """A number that μ is at least."""
+        """A lower bound on μ."""
         return self.tested.curve.mu.low
 
     @property
     def rho(self) -> float:
-        """A number that ρ is at least."""
+        """A lower bound on ρ."""
         return self.tested.rho()
 
     def snippet(self) -> str:

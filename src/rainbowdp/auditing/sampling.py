@@ -100,7 +100,7 @@ class Tested:
         return Curve.over(self.rows, [(0, 1)] if self.apart else [])
 
     def rho(self) -> float:
-        """A number that ρ is at least."""
+        """A lower bound on ρ."""
         return Divergences(self.rows, [(0, 1)]).rho().bounds.low if self.apart else 0.0
 
 

@@ -36,8 +36,8 @@ _CELLS = 1 << 20  # of rows that are made at a time
 class Baseline:
     """What others use, as a mechanism to compare with.
 
-    Made by ``rb.exponential``, ``rb.permute_and_flip`` and their kin. Rows are floats, so a
-    baseline is for comparison and never released.
+    Made by ``rb.exponential``, ``rb.permute_and_flip`` and the other baselines. The rows are
+    floats, so a baseline is only for comparison and is never released.
 
     Attributes
     ----------
@@ -48,8 +48,8 @@ class Baseline:
     name
         What the mechanism is called.
     keeps
-        What is proved of it: less than asked for (the paper's printed operator), or more (a
-        mechanism that has no use for δ).
+        What it provably keeps: less than asked for (the paper's printed operator), or more (a
+        mechanism that makes no use of δ).
     scores
         What the rows depend on: ``"counts"`` of the answers, or their ``"margins"``.
     law

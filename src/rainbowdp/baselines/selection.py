@@ -28,6 +28,7 @@ import numpy as np
 from rainbowdp.aliases import Floats
 from rainbowdp.baselines.base import Baseline, Law, World, by_counts, checked, made, with_delta
 from rainbowdp.errors import RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.coins import first_heads
 from rainbowdp.questions import Winner
@@ -76,7 +77,7 @@ def permute_and_flip(world: World, guarantee: Guarantee) -> Baseline:
         p_v = x_v · Σ_{S ⊆ others} (−1)^{|S|}/(|S|+1) · Π_{i∈S} x_i
             = x_v · ∫₀¹ Π_{i≠v} (1 − t·x_i) dt.
 
-    The rates are those of ``rb.exponential``, than which it is never worse. Keeps (ε, 0). Cost:
+    The rates are those of ``rb.exponential``, and it is never worse than that. Keeps (ε, 0). Cost:
     O(q²) per row. McKenna and Sheldon, *Permute-and-flip*, 2020. The kind ``"permute-and-flip"``
     that ``rb.best`` releases is another mechanism: in integers, and aware of who wins a tie.
 
@@ -143,7 +144,7 @@ def report_noisy_max(
 
     """
     if noise not in ("exponential", "gumbel"):
-        raise RainbowError(f"noise must be 'exponential' or 'gumbel', got noise={noise!r}")
+        raise RainbowError(f"noise must be 'exponential' or 'gumbel', got noise={brief(noise)}")
     laws = {"exponential": first_heads, "gumbel": _softmax}
     return _selected(world, guarantee, f"noisy max, {noise} noise", laws[noise])
 

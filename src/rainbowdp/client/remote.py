@@ -58,8 +58,8 @@ def connect(
     guarantee
         What each answer keeps, unless a question says otherwise.
     patience
-        For how many seconds to try again where the network fails or the service is busy. A question
-        that is sent again is paid once.
+        For how many seconds to keep trying if the network fails or the service is busy. A question
+        that is sent again is paid for only once.
 
     Returns
     -------
@@ -94,10 +94,10 @@ answers in the open. Write https://, which only a service on this machine does w
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Remote(Asker):
-    """A service, and the dataset of it that is asked; made by ``rb.connect``.
+    """A service, and the one of its datasets that you ask; made by ``rb.connect``.
 
-    It has the face of ``rb.Session``. Questions go to the service, which alone holds the data and
-    the ledger; what comes back are the same releases, entries and errors.
+    It has the methods of ``rb.Session``. Questions go to the service, which alone holds the data
+    and the ledger; what comes back are the same releases, entries and errors.
 
     Attributes
     ----------
@@ -167,8 +167,9 @@ class Remote(Asker):
         question
             A question, such as ``remote.questions.winner(...)``, or a plan.
         **options
-            A guarantee, as ``epsilon`` (with ``delta``), ``mu``, ``rho`` or ``guarantee``, and
-            ``name``, by which the answer is recalled for free.
+            A guarantee, as ``epsilon`` (with ``delta``), ``mu``, ``rho`` or ``guarantee``; or how
+            sure the answer has to be, as ``sure`` and ``margin``, from which a guarantee is found
+            on this machine. Also ``name``, by which the answer is recalled for free.
 
         Returns
         -------
@@ -227,7 +228,7 @@ class Remote(Asker):
         return found
 
     def _asked(self, question: Asked, promise: dict[str, Any]) -> dict[str, Any]:
-        chosen = guarantee_of(promise, self.guarantee)
+        chosen = guarantee_of(promise, self.guarantee, question)
         return {"question": question.describe(), "guarantee": spelled(chosen)}
 
     def price(self, question: Asked, **promise: Any) -> Cost:
@@ -332,7 +333,7 @@ class Remote(Asker):
         return release
 
     def recall(self, name: str) -> Release:
-        """An answer of yours that the service remembers, for free.
+        """An earlier answer of yours that the service remembers, for free.
 
         Parameters
         ----------
@@ -372,7 +373,7 @@ class Remote(Asker):
         Parameters
         ----------
         last
-            Only so many, the latest.
+            Only this many, the latest.
 
         Returns
         -------

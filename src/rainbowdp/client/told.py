@@ -48,7 +48,7 @@ class RemoteExplanation:
 
 @dataclass(frozen=True)
 class RemoteBalance:
-    """The budget of a dataset at one moment, and what the asker may spend of it.
+    """The budget of a dataset at one moment, and how much of it the asker may spend.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class RemoteLimit:
     total, spent, left : Cost
         Exact amounts.
     per : str or None
-        The window of time that it is for, such as ``day``; none if once and for all.
+        The window of time that it is for, such as ``day``; None if it is for all time.
     until : str or None
         When the window ends.
     shared : bool

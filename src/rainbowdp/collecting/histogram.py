@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Answer, Floats
 from rainbowdp.assessing.blocks import blocks, on_graph, prior_of
 from rainbowdp.errors import RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.truth import true_answers
 from rainbowdp.mechanisms.worths import AnyWeights
 
@@ -46,12 +47,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many people are in each region; made by ``rb.collect``.
+    """An estimate of how many people are in each region; made by ``rb.collect``.
 
     Attributes
     ----------
     estimates
-        For each first choice the estimate with its interval.
+        The estimate for each first choice, with its interval.
     reports
         How many reports there were.
     confidence
@@ -59,8 +60,8 @@ class Histogram:
     method
         ``"inversion"`` or ``"bayes"``.
     misplaced
-        For each first choice, how far from 1 one person can count in the mean, at the worst place
-        of the region: what the assumption about the spread is worth.
+        For each first choice, how far from 1 a person at the worst place of the region may count in
+        the mean: what it costs if the assumption about the spread is wrong.
     together
         Whether the confidence is about all intervals at once.
 
@@ -76,7 +77,7 @@ class Histogram:
     def __getitem__(self, answer: Answer) -> Estimate:
         """The estimate for ``answer``."""
         if answer not in self.estimates:
-            raise RainbowError(f"the histogram must have the answer, got {answer!r}")
+            raise RainbowError(f"the histogram must have the answer, got {brief(answer)}")
         return self.estimates[answer]
 
     def __str__(self) -> str:
@@ -110,7 +111,7 @@ class Histogram:
 def channel(
     mechanism: Any, prior: AnyWeights | None = None
 ) -> tuple[tuple[Answer, ...], NDArray[np.float64]]:
-    """What people of each region report, if they are spread inside of it as the prior says.
+    """What people of each region report, if they are spread inside it as the prior says.
 
     Parameters
     ----------
@@ -178,8 +179,8 @@ def collect(
     reports
         The answers, or how often each was given.
     prior
-        How people are spread inside of each region, an array or {dataset: weight}; by default alike
-        over its datasets. How many are in which region is not assumed.
+        How people are spread inside each region, an array or {dataset: weight}; by default evenly
+        over its datasets. Nothing is assumed about how many people are in which region.
     method
         ``"inversion"``, unbiased and with normal intervals; or ``"bayes"``, the likeliest counts,
         never negative, with intervals from a bootstrap.
@@ -216,7 +217,7 @@ def collect(
     if not 0 < confidence < 1:
         raise RainbowError(f"confidence must be between 0 and 1, got {confidence}")
     if method not in ("inversion", "bayes"):
-        raise RainbowError(f"method must be 'inversion' or 'bayes', got {method!r}")
+        raise RainbowError(f"method must be 'inversion' or 'bayes', got {brief(method)}")
     found = on_graph(mechanism)
     counts = _counted(reports, found.graph.answers)
     names, rows = channel(found, prior)
@@ -245,7 +246,7 @@ def _counted(
     given = dict(reports) if isinstance(reports, Mapping) else Counter(reports)
     stray = next((answer for answer in given if answer not in answers), None)
     if stray is not None:
-        raise RainbowError(f"a report must be an answer of the graph, got {stray!r}")
+        raise RainbowError(f"a report must be an answer of the graph, got {brief(stray)}")
     counts = [given.get(answer, 0) for answer in answers]
     if any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in counts):
         raise RainbowError("counts of reports must be whole numbers from 0, but one is not")

@@ -29,7 +29,7 @@ _FORMAT, _VERSION = "rainbowdp memory", 1
 
 
 class Memory:
-    """What one device has answered: the same answer for the same place, for ever.
+    """What one device has answered: always the same answer for the same place.
 
     A new answer is written to the file before it is returned, so that none is lost and drawn again.
     The file is as secret as the places in it: keep it on the device.
@@ -77,7 +77,7 @@ class Memory:
         return len(self._answers)
 
     def report(self, place: Any) -> Answer:
-        """The answer for ``place``: a new one the first time, the same one ever after.
+        """The answer for ``place``: drawn the first time, the same one from then on.
 
         Parameters
         ----------

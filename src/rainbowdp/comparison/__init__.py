@@ -74,10 +74,10 @@ def compare(
     compared is given. "99 % sure" is about tables of every size for a question, and about the
     compared datasets on a graph; it is missing if no margin reaches it. "ε to match" is found by
     bisection to four digits with δ unchanged; it is below ε for a mechanism with a smaller mean
-    error. Where the answers are three and more bins in order, ``off`` has the mean distance of the
-    answer from the truth, in records and in bins, and the chance of more than one bin. Cost: a row
-    for each dataset and mechanism, some thirty times over for the bisection, which graphs of more
-    than 100,000 datasets times answers, or with a goal of their own, go without.
+    error. If the answers are three or more bins in order, ``off`` has the mean distance of the
+    answer from the truth, in records and in bins, and the chance of being more than one bin off.
+    Cost: a row for each dataset and mechanism, some thirty times over for the bisection, which
+    graphs of more than 100,000 datasets times answers, or with a goal of their own, go without.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def compare(
         What every mechanism promises.
     mechanisms
         Functions of a world and a guarantee, such as ``rb.best`` or ``rb.exponential``, by name or
-        in a list; the others are measured by the first. By default ours and what others use.
+        in a list; the others are compared with the first. By default ours and what others use.
     records
         Compare all histograms of this many records, each counted once (at most 200,000).
     datasets
@@ -101,7 +101,7 @@ def compare(
         Graphs only: by dataset and answer, how far what it names is, as ``rb.site_distances`` has
         it; the standings then have the expected distance.
     within
-        Distances whose chances are asked for, beside ``distances``.
+        With ``distances``: for each of these, the chance that the answer is at most that far away.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from rainbowdp.display import cards
 from rainbowdp.display.numbers import percent, uncertain
 from rainbowdp.display.tabular import csv_text, latex_text
 from rainbowdp.errors import RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.guarantee import Guarantee
 
@@ -73,11 +74,11 @@ class Comparison:
     datasets
         How many they are.
     standings
-        How each mechanism does, in the order asked for; the others are measured by the first.
+        How each mechanism does, in the order given; the others are compared with the first.
     left_out
         The mechanisms that do not exist under this guarantee, and why.
     unit
-        What distances count: records, or people where one has several.
+        What distances count: records, or people if a person may have several.
 
     """
 
@@ -95,7 +96,7 @@ class Comparison:
             if standing.name == name:
                 return standing
         names = ", ".join(s.name for s in self.standings)
-        raise RainbowError(f"a comparison must be asked for one of {names}, got {name!r}")
+        raise RainbowError(f"a comparison must be asked for one of {names}, got {brief(name)}")
 
     def _repr_html_(self) -> str:
         head, *rows = self._summary()

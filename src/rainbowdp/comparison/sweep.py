@@ -1,27 +1,39 @@
-"""What each kind of mechanism is worth on a graph, over arrays of ε and δ."""
+"""What each kind of mechanism is worth on a graph or for a question, over arrays of ε and δ."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rainbowdp.aliases import Floats
+from rainbowdp.answering.measure import measure
 from rainbowdp.display.progress import track
 from rainbowdp.display.tabular import csv_text, latex_text
 from rainbowdp.errors import InvalidGraph, RainbowError
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.mechanisms.best_on_graphs import KINDS, Candidate, each_kind, goal_graphs
-from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, goal_of
+from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, Worths, goal_of
 from rainbowdp.numeric.quantity import Number, exact
+from rainbowdp.questions import Question
+from rainbowdp.rules import FAMILIES, family
 
-IN_FILES = ("homogeneous", "proximity", "margin-flip", "exponential")
+IN_FILES = (
+    "homogeneous",
+    "proximity",
+    "margin-flip",
+    "exponential",
+    "fixed-point",
+    "primal-dual",
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +58,7 @@ class Sweep:
     rows
         A line for each ε, δ and kind, in this order.
     goal
-        What they were valued by, in words.
+        What they were judged by, in words.
 
     """
 
@@ -59,7 +71,7 @@ class Sweep:
     def __getitem__(self, kind: str) -> Floats:
         """The values of a kind: a row for each ε, a column for each δ; NaN where there is none."""
         if kind not in self.kinds:
-            raise RainbowError(f"kind must be one of {', '.join(self.kinds)}, got {kind!r}")
+            raise RainbowError(f"kind must be one of {', '.join(self.kinds)}, got {brief(kind)}")
         found = [row.candidate.value for row in self.rows if row.candidate.kind == kind]
         values = [math.nan if value is None else value for value in found]
         return np.array(values).reshape(len(self.epsilons), len(self.deltas))
@@ -124,37 +136,42 @@ def _decimal(number: Fraction) -> str:
 
 
 def sweep(
-    graph: RainbowGraph,
+    world: RainbowGraph | Question,
     epsilons: Iterable[Number],
     deltas: Iterable[Number] = (0,),
-    kinds: Sequence[str] = IN_FILES,
+    kinds: Sequence[str] | None = None,
     *,
     utility: AnyUtility | None = None,
     weights: AnyWeights | None = None,
     forbid: Forbidden = (),
+    records: int | None = None,
 ) -> Sweep:
-    """What each kind of mechanism is worth on a graph under each (ε,δ).
+    """What each kind of mechanism is worth on a graph, or for a question, under each (ε,δ).
 
     Parameters
     ----------
-    graph
-        The graph.
+    world
+        The graph, or the question.
     epsilons, deltas
         The guarantees: every pair of them.
     kinds
-        The kinds, any that ``rb.best`` has on graphs; by default those that a file can hold.
+        The kinds, any that ``rb.best`` has. By default, on a graph those that fit into a file, and
+        for a question those that are made at once.
     utility, weights, forbid
-        The goal, as in ``rb.best``; by default the chance of the first choice.
+        For a graph: the goal, as in ``rb.best``; by default the chance of the first choice.
+    records
+        For a question: how many records there are, as in ``rb.best``.
 
     Returns
     -------
     Sweep
-        The values in the mean over datasets, as arrays by kind, CSV, LaTeX or a pandas frame.
+        The values in the mean over datasets, as arrays by kind, CSV, LaTeX or a pandas frame. For a
+        question they are minus the measure that ``rb.best`` goes by, over its fixed histograms.
 
     Raises
     ------
     InvalidGuarantee
-        If an ε or δ is none.
+        If an ε or δ is out of range.
     RainbowError
         If there is nothing to try, or no such kind.
 
@@ -168,21 +185,64 @@ def sweep(
     epsilon,delta,kind,value,note
 
     """
-    expect(graph, RainbowGraph, "sweep", InvalidGraph)
     listed = tuple(exact(each, "epsilon", RainbowError) for each in epsilons)
     apart = tuple(exact(each, "delta", RainbowError) for each in deltas)
-    chosen = tuple(kinds)
-    strange = next((kind for kind in chosen if kind not in KINDS), None)
+    asked = isinstance(world, Question)
+    if not asked:
+        expect(world, RainbowGraph, "sweep", InvalidGraph)
+    known = tuple(each.kind for each in FAMILIES) if asked else tuple(KINDS)
+    usual = _usual(world) if isinstance(world, Question) else IN_FILES
+    chosen = usual if kinds is None else tuple(kinds)
+    strange = next((kind for kind in chosen if kind not in known), None)
     if strange is not None:
-        raise RainbowError(f"kinds on a graph are {', '.join(KINDS)}, got {strange!r}")
+        where = "for a question" if asked else "on a graph"
+        raise RainbowError(f"kinds {where} are {', '.join(known)}, got {brief(strange)}")
     if not (listed and apart and chosen):
         raise RainbowError("a sweep needs at least one epsilon, one delta and one kind")
-    left, worths = goal_of(graph, utility, weights, forbid)
-    graphs = goal_graphs(graph, left, worths, utility)
     promises = [(epsilon, delta, DP(epsilon, delta)) for epsilon in listed for delta in apart]
+    each: Callable[[DP], Iterable[Candidate]]
+    if isinstance(world, Question):
+        if utility is not None or weights is not None or not _is_nothing(forbid):
+            raise RainbowError(
+                "utility, weights and forbid are for a graph; leave them out for a question"
+            )
+        words = "minus the measure of rb.best"
+        each = partial(_measured, world, chosen, records)
+    else:
+        if records is not None:
+            raise RainbowError("records are for a question; leave them out for a graph")
+        left, worths = goal_of(world, utility, weights, forbid)
+        graphs = goal_graphs(world, left, worths, utility)
+        words = worths.words
+        each = partial(_valued, graphs, worths, chosen)
     rows = [
         Swept(epsilon, delta, candidate)
         for epsilon, delta, promise in track(promises, len(promises), "guarantees")
-        for candidate, _ in each_kind(graphs, promise, worths, chosen)
+        for candidate in each(promise)
     ]
-    return Sweep(listed, apart, chosen, tuple(rows), worths.words)
+    return Sweep(listed, apart, chosen, tuple(rows), words)
+
+
+def _is_nothing(forbid: Forbidden) -> bool:
+    return isinstance(forbid, tuple | list | set | frozenset) and not forbid
+
+
+def _usual(question: Question) -> tuple[str, ...]:
+    return tuple(each.kind for each in FAMILIES if not each.costly and each.suits(question))
+
+
+def _valued(
+    graphs: Sequence[RainbowGraph], worths: Worths, kinds: tuple[str, ...], promise: DP
+) -> Iterator[Candidate]:
+    return (candidate for candidate, _ in each_kind(graphs, promise, worths, kinds))
+
+
+def _measured(
+    question: Question, kinds: tuple[str, ...], records: int | None, promise: DP
+) -> Iterator[Candidate]:
+    """Each kind's measure, negative since less is better; or why it does not apply."""
+    for kind in kinds:
+        started, chosen = time.process_time(), family(kind)
+        reason = chosen.unfit(question, promise)
+        value = None if reason is not None else -measure(chosen, question, promise, records)
+        yield Candidate(kind, value, reason or "", time.process_time() - started)

@@ -17,9 +17,12 @@ from rainbowdp.questions import ProportionTest
 from rainbowdp.questions.by import By
 from rainbowdp.sessions.asking import Questions
 from rainbowdp.sessions.face import Asking
+from rainbowdp.sessions.needing import guarantee_for
+from rainbowdp.sessions.targets import Asked
 
 Progress: TypeAlias = Callable[[float], None]
-_PROMISES = ("guarantee", "epsilon", "delta", "mu", "rho")
+_PROMISES = ("guarantee", "epsilon", "delta", "mu", "rho", "sure", "margin", "currency")
+_WISHES = ("margin", "currency")
 _HOW = ("name", "records", "progress")
 
 
@@ -86,14 +89,24 @@ def asked_how(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return promise, how
 
 
-def guarantee_of(promise: dict[str, Any], default: Guarantee | None) -> Guarantee:
-    """The one guarantee that is given, or the session's."""
+def guarantee_of(
+    promise: dict[str, Any],
+    default: Guarantee | None,
+    question: Asked,
+    records: int | None = None,
+) -> Guarantee:
+    """The one guarantee that is given or wished for, or the session's."""
     given = {name: value for name, value in promise.items() if value is not None}
     delta = given.pop("delta", 0)
+    wishes = {name: given.pop(name) for name in _WISHES if name in given}
     if len(given) > 1:
         raise InvalidGuarantee(f"a guarantee is either {' or '.join(given)}: leave out all but one")
-    if delta and "epsilon" not in given:
+    if wishes and "sure" not in given:
+        raise InvalidGuarantee(f"{' and '.join(wishes)} belongs to sure: give sure='0.99' as well")
+    if delta and not {"epsilon", "sure"} & set(given):
         raise InvalidGuarantee("delta belongs to epsilon: give both, or leave it out")
+    if "sure" in given:
+        return guarantee_for(question, sure=given["sure"], people=records, delta=delta, **wishes)
     if "epsilon" in given:
         return DP(given["epsilon"], delta)
     if "mu" in given:
@@ -103,6 +116,7 @@ def guarantee_of(promise: dict[str, Any], default: Guarantee | None) -> Guarante
     chosen: Guarantee | None = given.get("guarantee", default)
     if chosen is None:
         raise InvalidGuarantee(
-            "an answer needs a guarantee: give epsilon=, mu= or rho=, or guarantee= to the session"
+            "an answer needs a guarantee: give epsilon=, mu= or rho=, or sure= and margin=, or "
+            "guarantee= to the session"
         )
     return chosen

@@ -25,7 +25,7 @@ from rainbowdp.display.numbers import uncertain
 from rainbowdp.exact.rule import Family
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.questions import Question
+from rainbowdp.questions import Grouped, Question
 from rainbowdp.questions.histograms import histograms, margins_of
 from rainbowdp.questions.relations import Ties
 from rainbowdp.questions.winner import Winner
@@ -47,15 +47,15 @@ class Bought:
     Attributes
     ----------
     chance : float or None
-        The least chance of the true answer at the expected margin or shares; of a test its power
-        there; none where nothing was expected.
+        The least chance of the true answer at the expected margin or shares; for a test, its power
+        there. None if nothing was expected.
     sure : Fraction
-        How sure an answer is to be.
+        How sure the answer should be.
     sure_from : int or None
-        The least margin at which it is so sure; the distance within which a count is, or how many
-        people a key needs. None where there is none.
+        The least margin at which it is that sure; for a count, the distance within which it is;
+        for keys, how many people a key needs. None if there is no such number.
     people : int or None
-        How many people are needed to be so sure, where shares are expected.
+        How many people it takes to be that sure, if shares were expected.
 
     """
 
@@ -79,15 +79,18 @@ def mechanism_for(target: Target, guarantee: Guarantee, kind: str | None = None)
 
     Or the ``kind`` that a way to pay is for.
     """
-    if not isinstance(target.question, Question):
-        return best(target.question, guarantee)
-    if kind is not None:
-        return by_kind(target.question, guarantee, kind)
+    question = target.question
+    if kind is not None and isinstance(question, Question | Grouped):
+        return by_kind(question, guarantee, kind)
+    if isinstance(question, Grouped):
+        return best(question, guarantee, records=target.people)
+    if not isinstance(question, Question):
+        return best(question, guarantee)
     found = _families.get(key := (target.alike(), guarantee))
     if found is None:
-        found = best(target.question, guarantee, records=target.people).family
+        found = best(question, guarantee, records=target.people).family
         _families[key] = found
-    return QuestionMechanism(target.question, guarantee, found)
+    return QuestionMechanism(question, guarantee, found)
 
 
 _families: dict[tuple[Hashable, Guarantee], Family] = {}
@@ -198,6 +201,12 @@ def _chance(target: Target, mechanism: QuestionMechanism) -> float | None:
     if target.shares is not None and target.people is not None:
         return _true(mechanism, target.counts(target.people))
     return None
+
+
+def chance_of(target: Target, mechanism: Askable) -> float | None:
+    """The least chance of the true answer where it is expected, in groups or not."""
+    inner = mechanism.inner if isinstance(mechanism, GroupedMechanism) else mechanism
+    return _chance(target, inner) if isinstance(inner, QuestionMechanism) else None
 
 
 def _true(mechanism: QuestionMechanism, counts: dict[str, int]) -> float:

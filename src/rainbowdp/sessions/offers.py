@@ -9,15 +9,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from rainbowdp.answering.askable import Askable
-from rainbowdp.answering.coverage import percent
-from rainbowdp.answering.mechanism import QuestionMechanism
-from rainbowdp.errors import InvalidGuarantee, NotApplicable
+from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
-from rainbowdp.questions import Question
-from rainbowdp.rules import family
 from rainbowdp.sessions.buying import (
     Bought,
     bought,
@@ -25,16 +21,10 @@ from rainbowdp.sessions.buying import (
     loss,
     mechanism_for,
     quick_loss,
-    quick_mechanism,
-    reached,
 )
-from rainbowdp.sessions.targets import Target
-from rainbowdp.sessions.ways import BOTH, COMPOSED, EPSILON, WAYS, Way, rounded
+from rainbowdp.sessions.targets import Target, Wish
+from rainbowdp.sessions.ways import BOTH, COMPOSED, EPSILON, WAYS, Way
 
-_HALVINGS = 12  # of a search for what a target needs
-_MORE = Fraction(102, 100)  # by which it is raised until the chosen mechanism reaches the target
-_SMALLEST = Fraction(1, 10**12)
-_LARGEST = Fraction(400)  # in ε, ρ and μ² there is nothing beyond
 _SAVED = 0.7  # a margin table errs at least so many times as often as the best of the quick kinds
 _SAVED_AT_SMALL = 0.85  # and so many times for an ε of up to ½
 _SMALL = 0.5
@@ -94,7 +84,7 @@ def _chosen(
     refused: InvalidGuarantee | None = None
     for promise in promises:
         try:
-            found.append((promise, _quick(_Wish(target), promise, kind)))
+            found.append((promise, _quick(Wish(target), promise, kind)))
         except InvalidGuarantee as error:
             refused = refused or error
     if not found:
@@ -103,36 +93,23 @@ def _chosen(
     return min(found, key=lambda pair: pair[1])
 
 
-@dataclass(frozen=True, eq=False)
-class _Wish:
-    """A target, equal to all of which every guarantee buys the same."""
-
-    target: Target
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Wish) and self.target.alike() == other.target.alike()
-
-    def __hash__(self) -> int:
-        return hash(self.target.alike())
-
-
 @lru_cache(maxsize=512)
-def _quick(wish: _Wish, promise: Guarantee, kind: str | None) -> float:
+def _quick(wish: Wish, promise: Guarantee, kind: str | None) -> float:
     return quick_loss(wish.target, promise, kind)
 
 
 @lru_cache(maxsize=512)
-def _measured(wish: _Wish, promise: Guarantee, kind: str | None) -> float:
+def _measured(wish: Wish, promise: Guarantee, kind: str | None) -> float:
     return loss(wish.target, mechanism_for(wish.target, promise, kind))
 
 
 def buys(target: Target, promise: Guarantee, kind: str | None) -> Bought:
     """What a question gets from the mechanism that ``best`` takes, or one of this kind."""
-    return _bought(_Wish(target), promise, kind)
+    return _bought(Wish(target), promise, kind)
 
 
 @lru_cache(maxsize=512)
-def _bought(wish: _Wish, promise: Guarantee, kind: str | None) -> Bought:
+def _bought(wish: Wish, promise: Guarantee, kind: str | None) -> Bought:
     return bought(wish.target, mechanism_for(wish.target, promise, kind))
 
 
@@ -179,68 +156,10 @@ def _saved(offer: Offer, targets: Sequence[Target]) -> float:
 def _settled(offer: Offer, targets: Sequence[Target]) -> Offer:
     """The offer, measured by the mechanisms that ``best`` takes."""
     losses = tuple(
-        _measured(_Wish(target), promise, offer.way.kind)
+        _measured(Wish(target), promise, offer.way.kind)
         for target, promise in zip(targets, offer.promises, strict=True)
     )
     return replace(offer, losses=losses, estimated=False)
-
-
-def need(way: Way, target: Target, shared: Fraction) -> Fraction:
-    """The least amount, to four digits, with which a target has what it wants.
-
-    Where a margin table would have to be made for every amount that is tried, permute-and-flip
-    stands in for it, which the table is not below; the table itself then has to reach the target.
-    """
-    return _need(way, _Wish(target), shared)
-
-
-@lru_cache(maxsize=512)
-def _need(way: Way, wish: _Wish, shared: Fraction) -> Fraction:
-    target = wish.target
-
-    def enough(amount: Fraction, *, stand_in: bool = True) -> bool:
-        for promise in way.promises(amount, target, shared):
-            try:
-                make = _quickly if stand_in else mechanism_for
-                made = make(target, promise, way.kind)
-                if reached(target, made):
-                    return True
-            except InvalidGuarantee:
-                continue
-        return False
-
-    high = Fraction(1)
-    while not enough(high):
-        high *= 2
-        if high > _LARGEST:
-            raise NotApplicable(
-                f"No guarantee makes {target.name} {percent(target.certainty)} sure "
-                f"{_where(target)}. Ask for less certainty, or for a wider margin."
-            )
-    while high > _SMALLEST and enough(high / 2):
-        high /= 2
-    low = high / 2
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    found = rounded(high, math.ceil)
-    while not enough(found, stand_in=False):
-        found = rounded(found * _MORE, math.ceil)
-    return found
-
-
-def _where(target: Target) -> str:
-    return f"at a margin of {target.margin}" if target.margin else "at the expected shares"
-
-
-def _quickly(target: Target, promise: Guarantee, kind: str | None) -> Askable:
-    """What is to be asked, or permute-and-flip where that may be a table."""
-    question, flip = target.question, family("permute-and-flip")
-    if is_quick(target, promise) or not isinstance(question, Question):
-        return mechanism_for(target, promise, kind)
-    if flip.unfit(question, promise) is not None:
-        return quick_mechanism(target, promise)
-    return QuestionMechanism(question, promise, flip)
 
 
 def ways_in_order(currency: str | None) -> tuple[Way, ...]:
@@ -250,6 +169,6 @@ def ways_in_order(currency: str | None) -> tuple[Way, ...]:
     found = tuple(way for way in WAYS if isinstance(currency, str) and way.name == currency)
     if not found:
         raise InvalidGuarantee(
-            f"currency must be one of {', '.join(way.name for way in WAYS)}, got {currency!r}"
+            f"currency must be one of {', '.join(way.name for way in WAYS)}, got {brief(currency)}"
         )
     return found

@@ -19,6 +19,7 @@ from rainbowdp.answering.testing import Significance
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidMechanism, InvalidQuestion, RainbowError
 from rainbowdp.exact.check import Check
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions.groups import Group
@@ -148,7 +149,7 @@ class PlanRelease(Release):
     answer : dict
         The answer of each question, by its name.
     releases : dict
-        The same with what each of them proves: ``release["mode"].proves``.
+        The same, with what each answer proves: ``release["mode"].proves``.
 
     """
 
@@ -158,7 +159,7 @@ class PlanRelease(Release):
         """The answer of one question."""
         if self.releases is None or name not in self.releases:
             known = ", ".join(self.releases or ())
-            raise RainbowError(f"this plan has answers named {known}, got {name!r}")
+            raise RainbowError(f"this plan has answers named {known}, got {brief(name)}")
         return self.releases[name]
 
     def _repr_html_(self) -> str:
@@ -185,9 +186,9 @@ class Plan(Askable):
     Attributes
     ----------
     targets : tuple of Target
-        The questions and what is wanted of each.
+        The questions, and how sure each answer should be.
     mechanisms : tuple
-        What each is answered by: ``rb.best`` under its guarantee.
+        What answers each of them: ``rb.best`` under its guarantee.
     guarantee : DP, GaussianDP or ZeroConcentrated
         What all answers keep together, which is what a ledger is charged.
     way : Way
@@ -229,7 +230,7 @@ class Plan(Askable):
         """The mechanism of one question."""
         if name not in self.names:
             raise RainbowError(
-                f"this plan has questions named {', '.join(self.names)}, got {name!r}"
+                f"this plan has questions named {', '.join(self.names)}, got {brief(name)}"
             )
         return self.mechanisms[self.names.index(name)]
 

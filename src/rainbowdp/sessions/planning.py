@@ -14,6 +14,7 @@ from rainbowdp.errors import (
     NotApplicable,
     RainbowError,
 )
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -21,7 +22,8 @@ from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.units import unit_of
 from rainbowdp.sessions.buying import mechanism_for
-from rainbowdp.sessions.offers import Offer, need, offered, ranked, ways_in_order
+from rainbowdp.sessions.needing import need
+from rainbowdp.sessions.offers import Offer, offered, ranked, ways_in_order
 from rainbowdp.sessions.plan import Plan
 from rainbowdp.sessions.targets import Asked, Target
 from rainbowdp.sessions.together import Added, rho_of
@@ -41,12 +43,12 @@ def plan(
 ) -> Plan:
     """Divide a total among questions that are all known beforehand, in the currency that buys most.
 
-    A question that says how sure it wants to be gets what it needs; the others share the rest by
-    their weights. Without a total the plan says which is needed. The ways that are compared:
+    A question with a target for how sure it should be gets what it needs; the others share the rest
+    by their weights. Without a total, the plan says which total is needed. It compares these ways:
 
     * ``epsilon``: pure ε, added up;
     * ``epsilon and delta``: ε and δ, both added up;
-    * ``composed epsilon``: pure ε, which keep less than their sum together, since all are fixed
+    * ``composed epsilon``: pure ε, which together cost less than their sum, since all are fixed
       beforehand (optimal composition);
     * ``rho`` and ``mu``: zero-concentrated and Gaussian privacy, added up and converted;
     * ``composed ranges``: exponential mechanisms of one range, composed exactly.
@@ -57,7 +59,7 @@ def plan(
         Targets or questions, in a list or by their names. They must protect the same unit under the
         same neighbor relation.
     total
-        What all answers are to keep together. Left out, every question needs a target.
+        What all answers must keep together. If you leave it out, every question needs a target.
     delta
         Without a total: the δ that it may have.
     currency
@@ -75,7 +77,7 @@ def plan(
     InvalidGuarantee
         If no guarantee reaches a target, or the total cannot be spent in the currency.
     InvalidQuestion
-        If the questions are none, or do not go together.
+        If there are no questions, or they do not go together.
 
     Examples
     --------
@@ -125,10 +127,10 @@ def named_targets(questions: Wanted) -> tuple[Target, ...]:
     names = [target.name for target in given]
     for name in names:
         if not isinstance(name, str) or not name:
-            raise InvalidQuestion(f"the name of a question must be a text, got {name!r}")
+            raise InvalidQuestion(f"the name of a question must be a text, got {brief(name)}")
         if names.count(name) > 1:
             raise InvalidQuestion(
-                f"the questions of a plan need different names, got {name!r} twice"
+                f"the questions of a plan need different names, got {brief(name)} twice"
             )
     first = given[0]
     unit, neighbors = unit_of(first.question), first.question.neighbors

@@ -83,7 +83,7 @@ class Explanation:
 
 @dataclass(frozen=True, init=False)
 class Session(Asker):
-    """A table and the ledger that pays for its answers: data, unit and relation once.
+    """A table and the ledger that pays for its answers; data, unit and relation are said once.
 
     ``session.winner([...], "vote", epsilon="0.1")`` asks at once; ``session.questions.winner(...)``
     makes the same question without asking it, for ``plan``, ``price`` or ``explain``.
@@ -93,15 +93,15 @@ class Session(Asker):
     table
         A file, a frame, a database table or counts.
     ledger
-        The ledger that pays: open, or where it is. ``None`` keeps no record, so that adding up is
-        up to you.
+        The ledger that pays: an open one, or its location. ``None`` keeps no record, and you have
+        to add up what was spent.
     person
         The column that says whose record it is; the ledger's, if left out.
     rows_per_person
         How many rows of one person count, unless a question says otherwise; the ledger's promise,
         if left out.
     person_rule
-        Which of them: a random ``"sample"``, or ``"one vote"`` a person.
+        Which of them: a random ``"sample"``, or ``"one vote"`` per person.
     neighbors
         What one change is; the ledger's, if left out.
     source
@@ -114,7 +114,7 @@ class Session(Asker):
     LedgerError
         If the ledger is for another unit or relation, or cannot be opened.
     InvalidQuestion
-        If the unit is none.
+        If the unit makes no sense.
 
     Examples
     --------
@@ -186,8 +186,10 @@ class Session(Asker):
         question
             A question, such as ``session.questions.winner(...)``, or its mechanism.
         **options
-            A guarantee, as ``epsilon`` (with ``delta``), ``mu``, ``rho`` or ``guarantee``;
-            ``name``, ``records`` and ``progress`` as for ``rb.ask`` and ``rb.best``.
+            A guarantee, as ``epsilon`` (with ``delta``), ``mu``, ``rho`` or ``guarantee``; or how
+            sure the answer has to be, as ``sure`` and ``margin`` (and ``currency``), from which
+            ``rb.guarantee_for`` finds one. Also ``name``, ``records`` and ``progress`` as for
+            ``rb.ask`` and ``rb.best``.
 
         Returns
         -------
@@ -214,7 +216,7 @@ class Session(Asker):
     def _mechanism(
         self, question: Asked, promise: dict[str, Any], records: int | None = None
     ) -> Askable:
-        guarantee = guarantee_of(promise, self.guarantee)
+        guarantee = guarantee_of(promise, self.guarantee, question, records)
         size = {} if records is None or not isinstance(question, Question) else {"records": records}
         made: Askable = best(question, guarantee, **size)
         return made
@@ -250,7 +252,7 @@ class Session(Asker):
                 f"This question protects {unit} {relation}, but {self.ledger.where} is for "
                 f"{self.ledger.unit} {self.ledger.neighbors}. Make it by session.questions."
             )
-        chosen = guarantee_of(promise, self.guarantee)
+        chosen = guarantee_of(promise, self.guarantee, question)
         return price(chosen, self.ledger.kind, self.ledger.where)
 
     def explain(self, question: Asked, **promise: Any) -> Explanation:

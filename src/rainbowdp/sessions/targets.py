@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.expecting import whole
+from rainbowdp.expecting import brief, whole
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions import Count, Custom, Grouped, Keys, ProportionTest, Question
 
@@ -23,10 +23,11 @@ SURE = Fraction(99, 100)  # how sure an answer is to be, if nobody says
 
 @dataclass(frozen=True)
 class Target:
-    """One question of a plan, and what is wanted of it.
+    """One question of a plan, and how sure its answer should be.
 
     With ``sure`` and a ``margin``, or ``shares`` and ``people``, the question gets what it needs to
-    be so sure. Otherwise it gets its ``weight`` of what is left, and the plan says what that buys.
+    be that sure. Otherwise it gets its share of what is left, by ``weight``, and the plan says what
+    that buys.
 
     Parameters
     ----------
@@ -37,14 +38,15 @@ class Target:
     weight
         Its part of the budget, relative to the others.
     sure
-        How sure the answer is to be: ``"0.95"``. Of a count, how sure it is to be within the
-        margin; of a test, its power; of keys, how sure one is to be named.
+        How sure the answer should be: ``"0.95"``. For a count, how sure it should be within the
+        margin; for a test, its power; for keys, the chance that a key is named.
     margin
-        For how narrow a decision: how many people, or records, must change before another answer is
-        the true one. Of a count, how far off it may be; of keys, how many people a key has.
+        How narrow the decision may be: how many people, or records, must change before another
+        answer is the true one. For a count, how far off it may be; for keys, how many people have
+        the key.
     shares
         Instead of a margin, what you expect without having looked: a share for each answer or bin,
-        such as ``{"red": "0.5", "green": "0.3"}``, or of what is ``"matching"``.
+        such as ``{"red": "0.5", "green": "0.3"}``, or ``{"matching": "0.65"}``.
     people
         About how many records there are, if that is public. With ``shares`` and without ``people``
         the plan says how many are needed.
@@ -112,7 +114,7 @@ class Target:
         for name, share in shares.items():
             if name not in names:
                 raise InvalidQuestion(
-                    f"shares must be of {', '.join(names[:6])}, got {name!r}: leave it out"
+                    f"shares must be of {', '.join(names[:6])}, got {brief(name)}: leave it out"
                 )
             given[name] = exact(share, "a share", InvalidQuestion)
         if any(share < 0 for share in given.values()) or sum(given.values()) > 1:
@@ -130,13 +132,13 @@ class Target:
 
     @property
     def certainty(self) -> Fraction:
-        """How sure the answer is to be; 99 % if it is not said."""
+        """How sure the answer should be; 99 % unless it was said."""
         return SURE if self.sure is None else exact(self.sure, "sure", InvalidQuestion)
 
     def alike(self) -> Hashable:
-        """What is the same for targets of which every guarantee buys the same.
+        """A key that is equal for targets that get the same from every guarantee.
 
-        Names of columns and answers do not matter, unless shares are expected of them.
+        Names of columns and answers do not matter, unless shares are expected for them.
         """
         question = self.question
         if isinstance(question, Custom) or self.shares is not None:
@@ -160,7 +162,7 @@ class Target:
         return exact(self.weight, "weight", InvalidQuestion)
 
     def counts(self, people: int) -> dict[str, int]:
-        """What so many people would be counted as, by the expected shares.
+        """What this many people would be counted as, by the expected shares.
 
         Parameters
         ----------
@@ -189,3 +191,16 @@ class Target:
             "weight": None if self.demanding else str(self.weight),
         }
         return {name: value for name, value in wishes.items() if value is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Wish:
+    """A target, equal to all others that get the same from every guarantee."""
+
+    target: Target
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Wish) and self.target.alike() == other.target.alike()
+
+    def __hash__(self) -> int:
+        return hash(self.target.alike())

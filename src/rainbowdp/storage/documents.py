@@ -19,6 +19,7 @@ from rainbowdp.storage.whole_file import whole_file
 
 MOST_BYTES = 1 << 29
 _PART = 1 << 20  # bytes read at a time
+_READABLE = 1 << 22  # bytes up to which a file is spread over lines
 MOST_DEPTH = 24  # lists and objects inside each other
 
 
@@ -33,10 +34,14 @@ def write_document(
 
 
 def checksummed(content: Mapping[str, Any], *, compact: bool = False) -> str:
-    """The text of a document: ``content`` and its checksum; compact for machines, or readable."""
-    whole = {**content, "checksum": checksum(content)}
+    """The text of a document: ``content`` and its checksum; compact for machines, or readable.
+
+    Nobody reads a long one, and to spread it over lines takes several times its memory.
+    """
+    canonical = _canonical(content)
+    whole = {**content, "checksum": hashlib.sha256(canonical).hexdigest()}
     _must_be_exact(whole)
-    if compact:
+    if compact or len(canonical) > _READABLE:
         return json.dumps(whole, separators=(",", ":"), ensure_ascii=False) + "\n"
     return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
 
@@ -153,5 +158,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def checksum(content: Mapping[str, Any]) -> str:
     """The SHA-256 of the content in canonical form."""
-    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(_canonical(content)).hexdigest()
+
+
+def _canonical(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -43,7 +43,7 @@ from typing import Any
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.expecting import expect
 from rainbowdp.questions import Grouped, Keys, Question
-from rainbowdp.questions.base import Counted, checked_counts
+from rainbowdp.questions.base import Counted, CountQuestion, checked_counts
 from rainbowdp.tables.databases import SQLTable, in_database
 from rainbowdp.tables.duck import in_arrow, in_relation
 from rainbowdp.tables.files import (
@@ -192,10 +192,13 @@ def _is_plain(table: Any) -> bool:
     """Whether it is names and whole numbers of Python, which run no code of their own."""
     if type(table) is not dict:
         return False
-    return set(map(type, table)) <= {str} and set(map(type, table.values())) <= {int}
+    size = len(table)
+    return [*map(type, table)].count(str) == size == [*map(type, table.values())].count(int)
 
 
 def _names(question: Counted) -> list[str]:
+    if isinstance(question, CountQuestion):  # has them listed
+        return question.group_names
     if not question.groups:
         raise InvalidQuestion("counting needs a question with groups, got one without")
     return [name for name, _ in question.groups]
@@ -237,9 +240,9 @@ def look(
 ) -> Look:
     """Look at a table before anything is paid. **The result is exact and private.**
 
-    It is for whoever may read the table anyway, to see whether a question asks what it should:
+    It is for people who may read the table anyway, to see whether a question asks what it should:
     how many rows match each answer or bin, how many match none and why, and how many rows people
-    have. It takes nothing from a budget, so it must not be passed on.
+    have. No budget pays for it, so the result must not be passed on.
 
     Parameters
     ----------

@@ -33,19 +33,20 @@ _SQLITE_BEGINS = b"SQLite format 3\0"
 class SQLTable:
     """A table or view of a database.
 
-    PostgreSQL, SQLite and DuckDB count it themselves. Out of any other database that SQLAlchemy has
-    a dialect and a driver for, the columns that a question needs are read and counted here.
+    PostgreSQL, SQLite and DuckDB do the counting themselves. From any other database that
+    SQLAlchemy has a dialect and a driver for, the columns that a question needs are read and
+    counted here.
 
     Parameters
     ----------
     url
         Where the database is: ``postgresql://user:password@host/database``,
         ``sqlite:///town.db``, ``duckdb:///town.duckdb``, or the path of an SQLite or DuckDB file;
-        of another database SQLAlchemy's address, as ``mysql+pymysql://user:password@host/database``.
+        for another database SQLAlchemy's address: ``mysql+pymysql://user:password@host/database``.
     table
         The name of the table or view.
     schema
-        The schema it is in, if it is not found without.
+        The schema it is in, if it is not found without one.
     connections
         How many connections to PostgreSQL to keep for the next questions, for a process that asks
         often and does not fork; none, unless told otherwise.

@@ -58,13 +58,13 @@ class Look:
     rows
         How many rows the table has.
     left_out
-        How many of them do not meet the question's condition. The numbers below are of the others.
+        How many of them do not meet the question's condition. The numbers below are about the rest.
     matched
         How many rows each answer or bin has, before any limit per person.
     missing
         How many rows have no value.
     unmatched
-        How many rows match nothing, by the reason.
+        How many rows match nothing, by reason.
     examples
         The most frequent values that match nothing, and how many rows have each.
     people

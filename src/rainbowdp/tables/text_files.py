@@ -42,17 +42,17 @@ class TextFile:
         UTF-8, or any single-byte encoding that Python knows, such as ``"latin-1"``. Otherwise
         UTF-8 if the header line is valid UTF-8, and Windows-1252 if it is not.
     decimal : str, optional
-        The decimal sign of numbers in ranges, ``"."`` or ``","``. Otherwise a point, and in files
-        with semicolons between fields either of both.
+        The decimal sign of numbers in ranges, ``"."`` or ``","``. Otherwise a point; in files with
+        semicolons between fields, either one.
     header : True or sequence of str, optional
-        The names of the columns, for a file that does not begin with them. Nothing is then told
+        The names of the columns, for a file that does not begin with them. Nothing is then guessed
         from the first line.
     trusted : bool, optional
         That the file is well formed and fields in quotes may span lines. One broken quote in such a
         file changes how the records after it are read, so this is your promise, and part of the
         privacy guarantee.
     format : str, optional
-        ``"csv"``, ``"tsv"`` or ``"jsonl"``, where the name does not tell; otherwise CSV.
+        ``"csv"``, ``"tsv"`` or ``"jsonl"``. Otherwise what the name of the file says, or CSV.
 
     Raises
     ------
@@ -120,7 +120,7 @@ class TextFile:
 
     @property
     def kind(self) -> str:
-        """What the file is: what is said of it, or its name tells, or CSV."""
+        """What the file is: as given, or as its name tells, or CSV."""
         return self.format or format_of(self.path) or CSV
 
 
