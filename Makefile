@@ -8,6 +8,7 @@
 # make bench  the benchmarks, each beside its peers
 # make docs   the documentation, into docs/_build/html; it audits the installed libraries
 # make dist   wheel, sdist and a list of all that they need (CycloneDX), into dist
+# make container  the image of deploy/Containerfile: built, run, asked and stopped; needs root
 # make paper  a short paper, into paper/_build
 # make shots  the picture of the studio in the README, which Git keeps
 PYTHON ?= python3
@@ -19,7 +20,7 @@ MODULES ?= # below src/rainbowdp, with wildcards; none for all
 # The tests start Python hundreds of times; without bytecode each of them compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test slow programs proofs check format fuzz mutants bench docs shots paper dist clean
+.PHONY: demo test slow programs proofs check format fuzz mutants bench docs shots paper dist container clean
 
 $(VENV)/base: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -95,6 +96,10 @@ dist: $(VENV)/base
 	dist/empty/bin/pip install --quiet --constraint constraints.txt dist/*.whl
 	$(RUN)/cyclonedx-py environment --output-reproducible --output-file dist/sbom.json dist/empty
 	rm -rf dist/empty
+
+container:
+	tests/install_programs containers
+	tests/deploy/try_container
 
 clean:
 	rm -rf $(VENV) docs/_build paper/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis mutants/_kept

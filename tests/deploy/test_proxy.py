@@ -22,6 +22,8 @@ import uvicorn
 from nginx import Proxy, proxy
 from rainbowdp.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 RAINBOW = Path(sys.executable).parent / "rainbow"
 ASKED = {

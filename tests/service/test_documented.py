@@ -72,6 +72,7 @@ def test_the_settings_of_the_page_are_those_of_a_service(tmp_path: Path) -> None
     Ledger.create(tmp_path / "visits.db", dataset="visits", person="patient", epsilon=3)
 
 
+@pytest.mark.slow
 def test_the_first_ten_minutes(tmp_path: Path) -> None:
     """Every command of the first part, in a shell, on a port that is free."""
     blocks = re.findall(r"```(sh|toml)\n(.*?)```", part("Ten minutes"), re.DOTALL)

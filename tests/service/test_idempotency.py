@@ -53,6 +53,7 @@ def test_numbers_are_one_however_they_are_written(tmp_path: Path) -> None:
         assert service.post(ASK, content=nearly, headers=HEADERS).status_code == 409
 
 
+@pytest.mark.slow
 def test_an_entry_that_was_cut_off_is_completed(tmp_path: Path) -> None:
     """Somebody paid and crashed before the answer was recorded, which is what ``spend`` leaves."""
     with client(tmp_path, budget={"epsilon": "0.01"}) as service:

@@ -79,6 +79,7 @@ def test_what_takes_too_long_is_given_up_and_costs_nothing(
     assert running.datasets["visits"].ledger.balance().entries == 0  # its time was over
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_paid_for_is_recorded_though_nobody_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,7 +63,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path, who: str) -> None:
         operation = found.ok()  # type: ignore[union-attr]
 
         @settings(
-            max_examples=40,
+            max_examples=20,
             deadline=None,
             suppress_health_check=list(HealthCheck),
             phases=[Phase.generate],

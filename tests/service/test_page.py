@@ -9,10 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
-from browsers import WAIT, browser, watched
+from browsers import WAIT, accessible, browser, watched
 from rainbowdp.display.pages import HEADERS, SHARED
 from rainbowdp.ledger import Ledger
 from rainbowdp.service.routes.page import STATIC
@@ -66,15 +65,15 @@ def page(tab: Page, address: str) -> Iterator[Page]:
 def enter(page: Page, who: str = "ann") -> None:
     page.get_by_label("Your token").fill(TOKENS[who])
     page.get_by_role("button", name="Connect").click()
-    expect(page.locator("#desk")).to_be_visible(timeout=WAIT)
+    expect(page.locator("#desk")).to_be_visible()
 
 
 def priced(page: Page) -> None:
-    expect(page.locator("#ask")).to_be_enabled(timeout=WAIT)
+    expect(page.locator("#ask")).to_be_enabled()
 
 
 def answered(page: Page) -> None:
-    expect(page.locator("#asking")).to_have_text("Answered.", timeout=WAIT)
+    expect(page.locator("#asking")).to_have_text("Answered.")
 
 
 def test_every_file_has_the_headers_and_is_ours(address: str) -> None:
@@ -208,6 +207,7 @@ def test_keys_groups_and_conditions(page: Page, ledger: Ledger) -> None:
     assert entry.question["other"] == "other values"
 
 
+@pytest.mark.slow
 def test_rows_are_weighed_up_to_a_limit(page: Page, ledger: Ledger) -> None:
     enter(page)
     page.get_by_text("Only some rows, weighed rows, or each group").click()
@@ -225,6 +225,7 @@ def test_rows_are_weighed_up_to_a_limit(page: Page, ledger: Ledger) -> None:
     expect(page.get_by_label("Weigh rows by")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_plan_is_priced_against_what_is_left_and_paid_at_once(page: Page, ledger: Ledger) -> None:
     enter(page)
     priced(page)
@@ -234,24 +235,24 @@ def test_a_plan_is_priced_against_what_is_left_and_paid_at_once(page: Page, ledg
     page.get_by_label("Rows match where it is").select_option("flu")
     priced(page)
     page.get_by_role("button", name="Add to a plan").click()
-    expect(page.locator("#ask-plan")).to_contain_text("Ask all for", timeout=WAIT)  # all of it
+    expect(page.locator("#ask-plan")).to_contain_text("Ask all for")  # all of it
     page.get_by_label("Called").first.fill("mode")
     page.get_by_label("Importance").first.fill("3")
     page.get_by_label("All answers together, in ε").fill("200")
-    expect(page.locator("#planned .refused")).to_contain_text("smaller total", timeout=WAIT)
+    expect(page.locator("#planned .refused")).to_contain_text("smaller total")
     expect(page.locator("#ask-plan")).to_be_disabled()
     page.get_by_label("Called").last.fill("mode")
     expect(page.locator("#planned")).to_contain_text("Two questions are called mode")
     page.get_by_label("Called").last.fill("flu")
     page.get_by_label("All answers together, in ε").fill("0.4")
-    expect(page.locator("#ask-plan")).to_have_text("Ask all for ε 0.4", timeout=WAIT)
+    expect(page.locator("#ask-plan")).to_have_text("Ask all for ε 0.4")
     rows = page.locator("#planned tbody tr")
     expect(rows.nth(0)).to_contain_text("ε 0.3")
     expect(rows.nth(1)).to_contain_text("ε 0.1")
     assert ledger.balance().entries == before.entries
     fine(page)
     page.locator("#ask-plan").click()
-    expect(page.locator("#asking-plan")).to_have_text("Answered.", timeout=WAIT)
+    expect(page.locator("#asking-plan")).to_have_text("Answered.")
     (entry,) = ledger.history(last=1)
     assert ledger.balance().entries == before.entries + 1
     assert str(entry.guarantee.epsilon) == "0.4"  # type: ignore[union-attr]
@@ -259,7 +260,7 @@ def test_a_plan_is_priced_against_what_is_left_and_paid_at_once(page: Page, ledg
     expect(page.locator("#answer tbody tr").first).to_contain_text(told["mode"])
     expect(page.locator("#answer tbody tr").last).to_contain_text(f"{int(told['flu']):,}")
     page.get_by_role("button", name="Remove question 1 from the plan").click()
-    expect(page.locator("#planned tbody tr")).to_have_count(1, timeout=WAIT)
+    expect(page.locator("#planned tbody tr")).to_have_count(1)
     page.get_by_role("button", name="Clear the plan").click()
     expect(page.locator("#plan")).to_be_hidden()
 
@@ -309,19 +310,20 @@ def test_a_lost_reply_is_paid_once(page: Page, ledger: Ledger) -> None:
     assert ledger.balance().entries == before + 1
     expect(page.locator(".spoken")).to_have_text(str(ledger.history(last=1)[0].answer))
     page.locator("#ask").click()  # asked anew, it is another question
-    expect(page.locator("#history tbody tr")).to_have_count(len(own(ledger)), timeout=WAIT)
+    expect(page.locator("#history tbody tr")).to_have_count(len(own(ledger)))
 
 
 def own(ledger: Ledger) -> list[Any]:
     return [entry for entry in ledger.history() if entry.by == "ann"]
 
 
+@pytest.mark.slow
 def test_it_works_by_keyboard_alone(page: Page, ledger: Ledger) -> None:
     before = ledger.balance().entries
     page.get_by_label("Your token").focus()
     page.keyboard.type(TOKENS["ann"])
     page.keyboard.press("Enter")
-    expect(page.locator("#kind")).to_be_focused(timeout=WAIT)
+    expect(page.locator("#kind")).to_be_focused()
     priced(page)
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -349,9 +351,9 @@ def test_a_question_waits_for_a_curator_who_decides_on_the_page(tab: Page, tmp_p
             expect(tab.locator("#approval")).to_be_visible()
             for number in ("0.5", "0.25"):
                 tab.get_by_label("ε", exact=True).fill(number)
-                expect(tab.locator("#ask")).to_have_text(f"Request for ε {number}", timeout=WAIT)
+                expect(tab.locator("#ask")).to_have_text(f"Request for ε {number}")
                 tab.locator("#ask").click()
-                expect(tab.locator("#asking")).to_have_text("Requested.", timeout=WAIT)
+                expect(tab.locator("#asking")).to_have_text("Requested.")
             expect(tab.locator("#answer")).to_contain_text("A curator has to approve")
             expect(tab.locator("#waiting .badge")).to_have_count(2)
             fine(tab)
@@ -372,17 +374,67 @@ def test_a_question_waits_for_a_curator_who_decides_on_the_page(tab: Page, tmp_p
             expect(tab.locator("#waiting")).to_contain_text("Refused by carl")
             expect(tab.locator("#waiting")).to_contain_text("Not in May.")
             tab.get_by_role("button", name="Get the answer").click()
-            expect(tab.locator(".spoken")).to_be_visible(timeout=WAIT)
+            expect(tab.locator(".spoken")).to_be_visible()
             (entry,) = ledger.history()
             expect(tab.locator(".spoken")).to_have_text(str(entry.answer))
             expect(tab.get_by_role("button", name="Get the answer")).to_have_count(0)
             tab.goto("about:blank")
 
 
-@pytest.mark.parametrize(
-    "look",
-    [look if look == "light" else pytest.param(look, marks=pytest.mark.slow) for look in LOOKS],
-)
+@pytest.mark.slow
+def test_what_was_asked_and_approved_is_fetched_after_the_page_was_reloaded(
+    tab: Page, tmp_path: Path
+) -> None:
+    """A plan and a question: the service has the list, by who asks."""
+    with listening(make_app(tmp_path, dataset={"approval": True})) as found:
+        ledger, address = Ledger.open(tmp_path / "visits.db"), f"{found}/"
+        with watched(tab, address):
+            tab.goto(address)
+            enter(tab)
+            priced(tab)
+            tab.locator("#ask").click()
+            expect(tab.locator("#asking")).to_have_text("Requested.")
+            tab.get_by_role("button", name="Add to a plan").click()
+            tab.get_by_label("What do you want to know?").select_option("count")
+            tab.get_by_label("Rows match where it is").select_option("flu")
+            priced(tab)
+            tab.get_by_role("button", name="Add to a plan").click()
+            tab.get_by_label("Importance").first.fill("3")
+            tab.get_by_label("All answers together, in ε").fill("0.4")
+            expect(tab.locator("#ask-plan")).to_have_text("Request all for ε 0.4")
+            tab.locator("#ask-plan").click()
+            expect(tab.locator("#asking-plan")).to_have_text("Requested.")
+            tab.reload()
+            enter(tab, "carl")
+            for left in (1, 0):
+                tab.get_by_role("button", name="Approve").first.click()
+                expect(tab.get_by_role("button", name="Approve")).to_have_count(left)
+            tab.reload()
+            enter(tab)
+            expect(tab.get_by_role("heading", name="Your requests")).to_be_visible()
+            expect(tab.locator("#waiting .badge")).to_have_count(2)
+            fine(tab)
+            assert ledger.balance().entries == 0
+            tab.get_by_role("button", name="Get the answer").last.click()
+            expect(tab.locator("#waiting .badge")).to_have_count(1)
+            (entry,) = ledger.history()
+            assert entry.question["kind"] == "plan"
+            assert str(entry.guarantee.epsilon) == "0.4"  # type: ignore[union-attr]
+            told = json.loads(str(entry.answer))
+            expect(tab.locator("#answer tbody tr").first).to_contain_text(told["question 1"])
+            tab.get_by_role("button", name="Get the answer").click()
+            expect(tab.locator(".spoken")).to_be_visible()
+            expect(tab.locator("#waiting .badge")).to_have_count(0)
+            expect(tab.locator(".spoken")).to_have_text(str(ledger.history(last=1)[0].answer))
+            tab.reload()
+            enter(tab)
+            expect(tab.locator("#history tbody tr")).to_have_count(2)
+            expect(tab.locator("#waiting .badge")).to_have_count(0)
+            tab.goto("about:blank")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", LOOKS)
 def test_it_is_accessible_in_every_look(
     browser: Browser, address: str, look: str, request: pytest.FixtureRequest
 ) -> None:
@@ -398,7 +450,7 @@ def test_it_is_accessible_in_every_look(
             page.get_by_label("Weigh rows by").select_option("wait")
             priced(page)
             page.get_by_role("button", name="Add to a plan").click()
-            expect(page.locator("#ask-plan")).to_be_enabled(timeout=WAIT)
+            expect(page.locator("#ask-plan")).to_be_enabled()
             fine(page)
             page.locator("#ask").click()
             answered(page)
@@ -412,7 +464,6 @@ def test_it_is_accessible_in_every_look(
 
 def fine(page: Page) -> None:
     """Nothing for axe to find, and nothing beyond the right edge."""
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    accessible(page)
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0

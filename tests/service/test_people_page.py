@@ -46,6 +46,7 @@ def printed(script: str) -> str:
     return timeless(found + run.stdout)
 
 
+@pytest.mark.slow
 def test_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("no_proxy", "127.0.0.1")

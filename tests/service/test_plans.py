@@ -69,3 +69,28 @@ def test_a_plan_must_fit_the_budget_and_make_sense(tmp_path: Path) -> None:
         ):
             refused = service.post(PLAN, json=wrong, headers=headers("ann"))
             assert refused.json()["code"] == code, refused.text
+
+
+def test_an_approved_plan_can_be_asked_again_from_what_the_service_kept(tmp_path: Path) -> None:
+    """By somebody who has nothing but the token: the list of requests says all that is sent."""
+    with client(tmp_path, dataset={"approval": True}) as service:
+        body: dict[str, Any] = {"questions": WANTED, "total": {"epsilon": "0.4"}}
+        waiting = service.post(ASK, json={"plan": body}, headers=headers("ann", "both"))
+        assert waiting.status_code == 202, waiting.text
+        number = waiting.json()["request"]
+        done = service.post(f"/v1/requests/{number}/approve", json={}, headers=headers("carl"))
+        assert done.status_code == 200, done.text
+        [kept] = service.get("/v1/requests", headers=headers("ann")).json()["requests"]
+        assert (kept["key"], kept["status"], kept["answered"]) == ("both", "approved", False)
+        assert kept["question"]["kind"] == "plan"
+        changed = {**kept["plan"], "total": {"epsilon": "0.5"}}
+        other = service.post(ASK, json={"plan": changed}, headers=headers("ann", "both"))
+        assert (other.status_code, other.json()["code"]) == (409, "name_taken")
+        same = {**kept["plan"], "total": {"epsilon": "2/5"}}  # in other words
+        for plan, recalled in ((same, False), (kept["plan"], True), (body, True)):
+            found = service.post(ASK, json={"plan": plan}, headers=headers("ann", kept["key"]))
+            assert found.status_code == 200, found.text
+            assert found.json()["recalled"] is recalled
+        [kept] = service.get("/v1/requests", headers=headers("ann")).json()["requests"]
+        assert kept["answered"]
+        assert service.get("/v1/requests", headers=headers("bob")).json()["requests"] == []

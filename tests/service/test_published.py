@@ -31,6 +31,7 @@ def test_it_is_a_schema() -> None:
     assert set(names) <= set(json_schema()["$defs"])
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(questions())
 def test_every_question_fits_the_schema_and_comes_back(question: Restored) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -82,9 +83,9 @@ def test_a_service_starts_answers_and_stops(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=20)
         assert process.returncode == 0
-    lines = told.splitlines()
-    assert [line for line in lines if '"event": "stop"' in line]
-    assert [line for line in lines if '"route": "/ready"' in line and '"status": 200' in line]
+    lines = [json.loads(line) for line in told.splitlines()]  # and nothing else is said
+    assert lines[-1]["event"] == "stop"
+    assert [line for line in lines if line.get("route") == "/ready" and line["status"] == 200]
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:

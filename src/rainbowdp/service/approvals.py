@@ -25,6 +25,7 @@ from rainbowdp.service.problems import Code, NotDone
 
 WAITING, APPROVED, REFUSED = "waiting", "approved", "refused"
 _LONGEST_REASON = 1000
+_PLAN = "plan"  # how it was asked for, in what is kept of a request
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Request:
     asked : str
         When.
     body : str
-        The question and its guarantee as canonical JSON: what is approved is exactly this.
+        The question and its guarantee as canonical JSON: what is approved is exactly this. Of a
+        plan also how it was asked for, so that its asker can ask again from anywhere.
     words, price, certainty : str
         The question, what it costs, and how sure its answer will be, for the curator.
     status : str
@@ -64,15 +66,24 @@ class Request:
     decided_by: str | None = None
     reason: str | None = None
 
+    @property
+    def exactly(self) -> str:
+        """What is approved: the question and its guarantee, in whatever words it was asked for."""
+        said = json.loads(self.body)
+        return canonical({name: said[name] for name in said if name != _PLAN}, "request")
+
     def as_dict(self) -> dict[str, Any]:
         """In JSON values, for the curator and the asker."""
+        said = json.loads(self.body)
+        plan = said.pop(_PLAN, None)
         return {
             "request": self.id,
             "dataset": self.dataset,
             "person": self.person,
             "key": self.key,
             "asked": self.asked,
-            **json.loads(self.body),
+            **said,
+            "plan": None if plan is None else json.loads(plan),
             "words": self.words,
             "price": self.price,
             "certainty": self.certainty,
@@ -96,6 +107,7 @@ class Approvals:
         person: str,
         key: str,
         body: Mapping[str, Any],
+        plan: Mapping[str, Any] | None = None,
         describe: Callable[[], tuple[str, str, str | None]],
     ) -> Request:
         """The request of this asker and key, as it was decided, or a new one that waits.
@@ -106,6 +118,8 @@ class Approvals:
             What is asked by whom, with which ``Idempotency-Key``.
         body
             The question and its guarantee in JSON values.
+        plan
+            How a plan was asked for, in JSON values. Two that come to the same are the same.
         describe
             The words, the price and the certainty; called for a new request only.
 
@@ -115,7 +129,7 @@ class Approvals:
             If the key belongs to another question.
 
         """
-        text = canonical(body, "request")
+        asked = {} if plan is None else {_PLAN: json.dumps(plan)}  # its questions have an order
         known = self._of_key(dataset, person, key)
         if known is None:
             words, price, certainty = describe()
@@ -125,7 +139,7 @@ class Approvals:
                 "person": person,
                 "key": key,
                 "asked": _now(),
-                "body": text,
+                "body": canonical({**body, **asked}, "request"),
                 "words": _line(words),
                 "price": price,
                 "certainty": None if certainty is None else _line(certainty),
@@ -138,7 +152,7 @@ class Approvals:
                 pass
             known = self._of_key(dataset, person, key)
             assert known is not None
-        if known.body != text:
+        if known.exactly != canonical(body, "request"):
             raise NotDone(
                 Code.NAME_TAKEN,
                 "This Idempotency-Key belongs to another question of yours. Repeat that one as it "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rainbowdp.answering.askable import Askable
 from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.questions.words import in_words
+from rainbowdp.service import schema
 from rainbowdp.service.approvals import REFUSED, WAITING, Approvals, Request
 from rainbowdp.service.asking import entry_name
 from rainbowdp.service.datasets import Dataset
@@ -13,9 +14,17 @@ from rainbowdp.service.problems import Code, Problem
 
 
 def requested(
-    approvals: Approvals, dataset: Dataset, person: Person, mechanism: Askable, key: str | None
+    approvals: Approvals,
+    dataset: Dataset,
+    person: Person,
+    mechanism: Askable,
+    key: str | None,
+    plan: schema.Plan | None = None,
 ) -> Request | None:
-    """The request that waits for a curator, or nothing if the question may be answered."""
+    """The request that waits for a curator, or nothing if the question may be answered.
+
+    ``plan`` is how a plan was asked for.
+    """
     if key is None:
         raise Problem(
             Code.INVALID_REQUEST,
@@ -37,6 +46,7 @@ def requested(
         person=person.name,
         key=key,
         body={"question": asked, "guarantee": describe_guarantee(mechanism.guarantee)},
+        plan=None if plan is None else plan.model_dump(mode="json", exclude_unset=True),
         describe=describe,
     )
     if request.status == REFUSED:

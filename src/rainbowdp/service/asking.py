@@ -43,7 +43,12 @@ def description_of(question: Any) -> dict[str, Any]:
 
 def entry_name(person: Person, key: str) -> str:
     """The name of a person's answer in the ledger."""
-    return f"{person.name}/{key}"
+    return answer_name(person.name, key)
+
+
+def answer_name(person: str, key: str) -> str:
+    """The same, of somebody of this name."""
+    return f"{person}/{key}"
 
 
 def answered(

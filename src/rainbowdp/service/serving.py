@@ -13,7 +13,6 @@ import multiprocessing
 import os
 import signal
 import socket
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -36,7 +35,6 @@ _COUNTED = "counted"  # the file in which processes count requests together
 _LOOK = 0.2  # seconds between two looks at the processes
 _YOUNG = 10.0  # seconds: whoever dies earlier than this never worked
 _MOST_YOUNG = 5  # deaths of young processes in a row
-_SLICE = 0.0005  # seconds for which a thread runs while others want to
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -90,12 +88,7 @@ def serve(settings: Settings, ready: Callable[[str], None]) -> None:
 
 
 def server_config(app: FastAPI, grace: float) -> uvicorn.Config:
-    """How an application is served; what was made until now is never looked at as garbage.
-
-    A thread that comes back from the database, and may hold the ledger's lock, waits for those that
-    run: half a millisecond each and not, as Python has it, ten times that.
-    """
-    sys.setswitchinterval(_SLICE)
+    """How an application is served; what was made until now is never looked at as garbage."""
     gc.collect()
     gc.freeze()
     return uvicorn.Config(
@@ -121,6 +114,7 @@ def _run(
     ready()
     tell("start", process=os.getpid(), datasets=sorted(settings.dataset))
     _Server(config, app.state.service, parent).run([listening])
+    gc.unfreeze()  # DuckDB complains of what is not cleared away at the end
     unfinished = app.state.service.running
     tell("stop", process=os.getpid(), unfinished=unfinished)
     if unfinished:  # whose threads would be waited for; what they paid for is on disk, or not paid

@@ -12,11 +12,13 @@ import pytest
 from sqlalchemy import select, update
 
 from openid_issuer import Issuer, issuer
+from postgres import fresh_schema
 from rainbowdp.errors import InvalidFile, Unavailable
+from rainbowdp.service.people import tokens
 from rainbowdp.service.people.directory import People
 from rainbowdp.service.people.roles import Expired, Person, Role, Unauthenticated
 from rainbowdp.service.people.store import METADATA, STORE, TOKENS, Store
-from rainbowdp.service.people.tokens import Token, id_of
+from rainbowdp.service.people.tokens import Token, Verifier, id_of
 from rainbowdp.service.problems import NotDone
 from token_forgeries import NOON, Clock, forgeries, with_openid
 
@@ -158,6 +160,7 @@ def test_people_of_an_issuer_are_others_than_those_of_the_store(
         people.token("ann@127.0.0.1", by="root")  # the issuer says who this is, and nobody else
 
 
+@pytest.mark.slow
 def test_a_thousand_forged_tokens_are_refused(watched: Issuer, tmp_path: Path) -> None:
     clock = Clock()
     people = with_openid(str(tmp_path / "people.db"), watched, clock)
@@ -172,6 +175,7 @@ def test_a_thousand_forged_tokens_are_refused(watched: Issuer, tmp_path: Path) -
     assert people.person(watched.token()).name == "ann@127.0.0.1"
 
 
+@pytest.mark.slow
 def test_eight_threads_know_the_same_people(people: People) -> None:
     tokens = {}
     for number in range(3):
@@ -234,3 +238,29 @@ def test_a_store_out_of_reach_lets_nobody_in(tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
         people.ready()
     assert id_of(new.token) == new.id
+
+
+def test_many_first_requests_with_one_token_compare_it_once_or_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hash takes as long as some ten questions, and a process has many threads."""
+    token, verifier = Token.new(), Verifier()
+    hashed, compared = token.hashed(), []
+    real = tokens._compared
+
+    def counted(bearer: str, kept: str) -> bool:
+        compared.append(bearer)
+        return real(bearer, kept)
+
+    monkeypatch.setattr(tokens, "_compared", counted)
+    with ThreadPoolExecutor(16) as pool:
+        assert all(pool.map(lambda _: verifier.matches(token.text, hashed), range(32)))
+    assert len(compared) <= 2
+    assert not verifier.matches(Token.new().text, hashed)
+
+
+def test_what_is_written_is_on_disk_whatever_the_server_does_by_default(postgres_url: str) -> None:
+    store = Store.at(f"{fresh_schema(postgres_url)}%20-csynchronous_commit%3Doff")
+    with store.write() as connection:
+        assert connection.exec_driver_sql("SHOW synchronous_commit").scalar_one() == "on"
+    store.close()

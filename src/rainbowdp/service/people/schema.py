@@ -44,6 +44,10 @@ class RequestReply(_Reply):
     asked: str
     question: dict[str, Any]
     guarantee: dict[str, Any]
+    plan: Annotated[
+        dict[str, Any] | None,
+        Field(description="How a plan was asked for; to be asked with the key again."),
+    ] = None
     words: str
     price: str
     certainty: str | None
@@ -51,6 +55,7 @@ class RequestReply(_Reply):
     decided: str | None
     decided_by: str | None
     reason: str | None
+    answered: Annotated[bool, Field(description="Whether the ledger has its answer.")] = False
 
 
 class RequestsReply(_Reply):

@@ -226,7 +226,9 @@ def _postgresql(url: URL, connections: int) -> Engine:
     pool: dict[str, Any] = {"poolclass": NullPool}
     if connections:
         pool = {"pool_size": connections, "max_overflow": 0, "pool_timeout": _WAIT}
-    arguments = {"connect_timeout": int(_WAIT), "options": "-c statement_timeout=20000"}
+    # What is revoked stays so after a crash, whatever the server's default.
+    options = "-c statement_timeout=20000 -c synchronous_commit=on"
+    arguments = {"connect_timeout": int(_WAIT), "options": options}
     if "options" in url.query:
         arguments["options"] = f"{url.query['options']} {arguments['options']}"
     try:

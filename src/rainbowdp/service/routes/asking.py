@@ -183,13 +183,15 @@ def ask(
     found = service.dataset(dataset)
     name = _named(person, key, asking.name)
     mechanism: Askable
+    plan = asking.plan if isinstance(asking, PlanAsking) else None
     if isinstance(asking, PlanAsking):
         must_have_a_total(asking.plan)
         mechanism = planned(service, found, asking.plan)
     else:
         mechanism = _mechanism(service, found, asking)
     if found.settings.approval:
-        request = requested(service.approvals, found, person, mechanism, key or asking.name)
+        given = key or asking.name
+        request = requested(service.approvals, found, person, mechanism, given, plan)
         if request is not None:
             waiting = WaitingReply(request=request.id, status="waiting")
             return JSONResponse(waiting.model_dump(), 202)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from rainbowdp.service.approvals import Request
+from rainbowdp.service.approvals import APPROVED, Request
+from rainbowdp.service.asking import answer_name
 from rainbowdp.service.people.roles import Person, Role
 from rainbowdp.service.people.schema import Decision, RequestReply, RequestsReply
 from rainbowdp.service.problems import Code
@@ -37,8 +39,26 @@ async def requests(
 ) -> RequestsReply:
     """Requests, oldest first: all of them for curators, else the asker's own."""
     whose = None if person.is_any(Role.CURATOR) else person.name
-    found = await service.work(lambda: service.approvals.listed(person=whose, status=status))
-    return RequestsReply(requests=[RequestReply(**one.as_dict()) for one in found])
+
+    def look() -> list[RequestReply]:
+        found = service.approvals.listed(person=whose, status=status)
+        answered = _answered(service, found)
+        return [RequestReply(**one.as_dict(), answered=one.id in answered) for one in found]
+
+    return RequestsReply(requests=await service.work(look))
+
+
+def _answered(service: Service, requests: Sequence[Request]) -> set[str]:
+    """The ids of those that have an answer, as the ledgers say."""
+    found: set[str] = set()
+    for name, dataset in service.datasets.items():
+        names = {
+            answer_name(one.person, one.key): one.id
+            for one in requests
+            if one.dataset == name and one.status == APPROVED
+        }
+        found |= {names[known] for known in dataset.ledger.answered(list(names))}
+    return found
 
 
 @router.post("/{request}/approve", responses=problems(*_DECIDING))

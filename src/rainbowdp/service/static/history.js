@@ -34,32 +34,34 @@ export function showHistory(dataset, entries) {
 
 const cut = (text) => (text.length > MOST ? `${text.slice(0, MOST)}…` : text);
 
-/** What waits for a curator: an asker sees what became of it, a curator decides. */
-export function showRequests(requests, entries, person, { answer, decide }) {
-  const answered = new Set(entries.map((entry) => entry.name));
-  const open = requests.filter((one) => !answered.has(`${one.person}/${one.key}`));
-  const shown = open.map((one) => {
-    if (one.status === "waiting" && person.roles.includes("curator")) return undecided(one, decide);
-    if (one.person !== person.name) return null;
-    return { waiting, approved, refused }[one.status](one, answer);
-  });
-  find("waiting").replaceChildren(...shown.filter(Boolean));
+/** What waits for a curator, as the service knows it: a curator decides, an asker sees what became of it. */
+export function showRequests(requests, person, { answer, decide }) {
+  const decides = (one) => one.status === "waiting" && one.person !== person.name && person.roles.includes("curator");
+  const own = requests.filter((one) => one.person === person.name && !one.answered);
+  find("waiting").replaceChildren(
+    ...titled("To decide", requests.filter(decides).map((one) => undecided(one, decide))),
+    ...titled("Your requests", own.map((one) => ({ waiting, approved, refused })[one.status](one, answer))));
 }
+
+const titled = (title, shown) => (shown.length ? [make("h3", {}, title), ...shown] : []);
 
 const badge = (state, title, detail, ...more) => make("div", { class: "badge", "data-state": state },
   make("span", { class: "mark", "aria-hidden": "true" }),
   make("strong", {}, title), make("span", { class: "detail" }, detail), ...more);
 
-const waiting = (one) => badge("waiting", "Waiting for a curator", one.words);
-const refused = (one) => badge("refused", `Refused by ${one.decided_by}`, `${one.words} ${one.reason ?? ""}`);
+const about = (one, more = "") => `${one.dataset}, for ${one.price}: ${one.words} ${more}`;
+const waiting = (one) => badge("waiting", "Waiting for a curator", about(one));
+const refused = (one) => badge("refused", `Refused by ${one.decided_by}`, about(one, one.reason ?? ""));
 
 function approved(one, answer) {
-  if (one.question.kind === "plan") { // its importances are known where it was made
-    return badge("checked", `Approved by ${one.decided_by}`, `${one.words} Ask for the answer where you made the plan.`);
+  const title = `Approved by ${one.decided_by}`;
+  if (one.question.kind === "plan" && !one.plan) { // of an earlier release, which did not keep how it was asked for
+    return badge("checked", title, about(one, `Ask the same plan again with the key ${one.key}.`));
   }
   const button = make("button", { type: "button", class: "small" }, "Get the answer");
+  button.setAttribute("aria-label", `Get the answer: ${one.words}`);
   button.addEventListener("click", () => answer(one));
-  return badge("checked", `Approved by ${one.decided_by}`, one.words, button);
+  return badge("checked", title, about(one), button);
 }
 
 function undecided(one, decide) {
@@ -69,6 +71,6 @@ function undecided(one, decide) {
     button.addEventListener("click", () => decide(one, verdict, reason.value.trim()));
     return button;
   });
-  return badge("waiting", `${one.person} asks, for ${one.price}`, `${one.words} ${one.certainty ?? ""}`,
+  return badge("waiting", `${one.person} asks, for ${one.price}`, `${one.dataset}: ${one.words} ${one.certainty ?? ""}`,
     make("div", { class: "deciding" }, reason, ...buttons));
 }

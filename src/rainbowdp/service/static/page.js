@@ -111,19 +111,20 @@ async function refresh() {
   showHistory(name, entries);
   const everyone = state.person.roles.some((role) => role !== "analyst");
   find("history-title").textContent = everyone ? "All answers" : "Your answers";
-  await showOpenRequests(name, entries);
+  await showOpenRequests();
 }
 
-async function showOpenRequests(name, entries) {
-  find("waiting").replaceChildren();
-  if (!state.dataset.approval || !state.person.roles.some((role) => role !== "auditor")) return;
+/** What this person asked of any dataset and has no answer yet: the service knows it, this page need not. */
+async function showOpenRequests() {
   const { person } = state;
+  if (!person.roles.some((role) => role !== "auditor")) return;
   const { requests } = await api.requests();
   if (state.person !== person) return;
-  showRequests(requests.filter((one) => one.dataset === name), entries, state.person, {
-    answer: ({ question, guarantee: { kind, ...numbers }, key }) => guarded(async () => {
-      const { status, said } = await api.ask(name, { question, guarantee: numbers }, key, () => {});
-      if (status === 200) showAnswer(name, said);
+  showRequests(requests, person, {
+    answer: ({ dataset, question, guarantee: { kind, ...numbers }, plan: asked, key }) => guarded(async () => {
+      const body = asked ? { plan: asked } : { question, guarantee: numbers };
+      const { status, said } = await api.ask(dataset, body, key, () => {});
+      if (status === 200) showAnswer(dataset, said);
       await refresh();
     }),
     decide: ({ request }, verdict, reason) => guarded(async () => {
