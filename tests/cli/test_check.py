@@ -48,7 +48,7 @@ def test_a_graph_says_what_only_the_graph_can_tell(tmp_path: Path) -> None:
     assert "two datasets joined by an edge" in text
     assert "none: this is the file of a graph" in text
     assert "1 listed pair of touching regions" in text
-    assert "not proved only the graph can tell whether these are all" in text
+    assert "not proved whether these are all, which only the graph can tell" in text
     found = CliRunner().invoke(app, ["check", str(tmp_path / "m.json"), "--json"]).output
     assert json.loads(found)["not_proved"] == "only the graph can tell whether these are all"
 
@@ -81,3 +81,14 @@ def test_a_forged_promise_about_tables_is_refused(neighbors: Any, tmp_path: Path
     result = CliRunner().invoke(app, ["check", str(write(content, tmp_path / "m.json"))])
     assert result.exit_code != 0
     assert "proved" not in result.output
+
+
+def test_a_file_of_single_rows_says_what_has_such_a_file(tmp_path: Path) -> None:
+    pairs = [(i, i + 1) for i in range(8)]
+    labels = ["a"] * 3 + ["b"] * 3 + ["c"] * 3
+    rainbows = {"a": tuple("abc"), "b": tuple("bca"), "c": tuple("cab")}
+    graph = rb.RainbowGraph(pairs, rainbows, labels=labels)
+    kept = rb.deploy(graph, rb.DP(1), "fixed-point").save(tmp_path / "m.json")
+    assert "regions of a single row each: the file of a fixed point" in shown(kept)
+    ladders = rb.deploy(graph, rb.DP(1), "homogeneous").save(tmp_path / "n.json")
+    assert "single row" not in shown(ladders)

@@ -312,6 +312,7 @@ def shell(words: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", line], capture_output=True, text=True, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("to", "paid"),
     [("> /dev/full", True), ("| head -c 0; exit ${PIPESTATUS[0]}", True), (">&-", False)],

@@ -78,6 +78,7 @@ def test_only_mechanisms_that_may_apply_are_listed() -> None:
     assert "--mechanism" not in run("ask", "count", "--help")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -108,8 +109,29 @@ def test_an_answer_says_how_sure_it_is_and_what_drew_it() -> None:
         "ask", "winner", ELECTION, "--column", "vote", "--among", "Clinton,Dole", "--epsilon", "5",
         "--no-ledger",
     )  # fmt: skip
-    assert "that is    by the distance to the nearest other answer; every rival alike\n" in told
+    assert (
+        "how        by the distance to the nearest other answer, all rivals treated alike\n" in told
+    )
     assert "sure       right at least 99 % of the time from a margin of 1 record on\n" in told
+
+
+@pytest.mark.parametrize(("among", "passed"), [("a,b", False), ("a,b,c", True)])
+def test_an_explanation_says_where_another_kind_has_the_better_worst_case(
+    among: str, passed: bool
+) -> None:
+    told = run(
+        "ask",
+        "winner",
+        "votes.csv",
+        "--column",
+        "x",
+        "--among",
+        among,
+        "--epsilon",
+        "1",
+        "--explain",
+    )
+    assert ("These are worst cases." in told) == passed
 
 
 def test_too_many_histograms_say_how_many_records_work() -> None:

@@ -109,6 +109,7 @@ def test_while_the_payment_waits(table: Path, ledger: Path, locked: sqlite3.Conn
     assert judge(ended, 0, ledger) == "nothing spent"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [2, pytest.param(6, marks=pytest.mark.slow)])
 def test_at_random_moments(table: Path, ledger: Path, times: int) -> None:
     dice = random.Random(16)

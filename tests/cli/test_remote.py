@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+import rainbowdp as rb
 from rainbowdp.cli import app
 from rainbowdp.client.remote import Remote
 from rainbowdp.ledger import Ledger
@@ -103,6 +104,23 @@ def test_a_named_answer_is_free(service: list[str], ledger: Ledger) -> None:
     assert again["answer"] == first["answer"]
     assert ledger.balance() == paid
     assert "recalled, drawn" in run(*asked).stdout
+
+
+def test_how_sure_it_has_to_be_is_turned_into_an_epsilon_here(
+    service: list[str], ledger: Ledger
+) -> None:
+    two = ["ask", "winner", "--column", "diagnosis", "--among", "flu,cold"]
+    wanted = [*two, *service, "--sure", "99%", "--margin", "5"]
+    paid = ledger.balance().entries
+    shown = run(*wanted, "--explain")
+    assert "99 % sure at a margin of 5 records: ε = 0.8499 is enough" in shown.stdout
+    assert said(*wanted, "--explain")["wanted"]["margin"] == 5
+    assert ledger.balance().entries == paid
+    told = said(*wanted)
+    (entry,) = ledger.history(last=1)
+    assert told["guarantee"] == {"kind": "dp", "epsilon": "8499/10000", "delta": "0"}
+    assert entry.guarantee == rb.DP("0.8499")
+    assert "ε = 0.8499 is enough" in run(*wanted).stdout
 
 
 def test_groups_conditions_and_keys(service: list[str], ledger: Ledger) -> None:

@@ -16,6 +16,7 @@ MECHANISM, SERVICE, OUTPUT = "Mechanism", "Asking a service instead", "Output"
 ABOUT, GRAPH, GOAL = "About the ledger", "Graph", "Goal"
 
 _PRIVACY = ("epsilon", "delta", "mu", "rho", "neighbors")
+_WANTED = ("sure", "margin", "currency")
 _PERSON = ("person", "rows_per_person", "person_rule")
 _SERVICE = ("service", "token_file", "dataset")
 _PAYING = ("ledger", "no_ledger", "name", "declared")
@@ -29,7 +30,7 @@ _OWN = (
 PANELS: Mapping[str, Mapping[str, Iterable[str]]] = {
     "ask": {
         QUESTION: (*_OWN, *_ASKED, "sql_table"),
-        PRIVACY: (*_PRIVACY, *_PERSON),
+        PRIVACY: (*_PRIVACY, *_WANTED, *_PERSON),
         BUDGET: _PAYING,
         MECHANISM: ("kind", "records"),
         SERVICE: _SERVICE,

@@ -20,12 +20,11 @@ from rainbowdp.cli.kinds import kind_option, records_option
 from rainbowdp.cli.output import (
     AsJson,
     Group,
-    guarantee_from,
     must_be_open,
     progress_bar,
 )
-from rainbowdp.cli.paying import Payment, watched
-from rainbowdp.cli.project import Project, named_ledger, project
+from rainbowdp.cli.paying import Payment, cut_off, paying_ledger, watched
+from rainbowdp.cli.project import project
 from rainbowdp.cli.remote import (
     DatasetName,
     Service,
@@ -51,6 +50,7 @@ from rainbowdp.cli.tables import (
     Where,
     data_of,
 )
+from rainbowdp.cli.wanting import Wanted, wanting_options
 from rainbowdp.errors import RainbowError
 from rainbowdp.questions import (
     Count,
@@ -77,8 +77,11 @@ asking = typer.Typer(
     "* `rainbow ask winner votes.csv --column choice --among red,green,blue --epsilon 1 "
     "--ledger budget.db`\n"
     "* `rainbow ask quantile people.csv --column income --bins 0,20000,40000,80000 --epsilon 1 "
-    "--ledger budget.db`\n\n"
-    "With `--explain` nothing is read or spent: it shows how sure the answer would be.",
+    "--ledger budget.db`\n"
+    "* `rainbow ask winner votes.csv --column choice --among red,green --sure 99% --margin 5 "
+    "--explain`\n\n"
+    "With `--explain` nothing is read or spent: it shows how sure the answer would be. With "
+    "`--sure` and `--margin` you need not know an ε: the smallest one that is enough is found.",
 )
 
 _ALIASES = {"mode": "winner"}
@@ -119,6 +122,9 @@ def _ask(
     rho: Annotated[
         str | None, typer.Option(help="ρ, for zero-concentrated privacy instead of ε.")
     ] = None,
+    sure: str | None = None,
+    margin: int | None = None,
+    currency: str | None = None,
     ledger: Annotated[
         str | None,
         typer.Option(
@@ -127,10 +133,11 @@ def _ask(
         ),
     ] = None,
     no_ledger: Annotated[
-        bool, typer.Option("--no-ledger", help="Keep no record. You add up.")
+        bool,
+        typer.Option("--no-ledger", help="Keep no record: you have to add up what was spent."),
     ] = False,
     name: Annotated[
-        str | None, typer.Option(help="Remember the answer: asked again by this name it is free.")
+        str | None, typer.Option(help="Remember the answer: asking again under this name is free.")
     ] = None,
     declared: Annotated[
         str | None,
@@ -152,7 +159,10 @@ def _ask(
     where: Where = None,
     by: Annotated[
         str | None,
-        typer.Option(help="Ask in each group: the column, or a function of it, that tells them."),
+        typer.Option(
+            help="Ask in each group: the column, or a function of it, that says which group a row "
+            "is in."
+        ),
     ] = None,
     groups: Annotated[
         str | None, typer.Option(help="The groups to ask in, values of --by: north,south.")
@@ -165,7 +175,7 @@ def _ask(
         ),
     ] = False,
     weight: Annotated[
-        str | None, typer.Option(help="The column that says what a row weighs, if not one.")
+        str | None, typer.Option(help="The column that says what a row weighs, if not 1.")
     ] = None,
     weight_limit: Annotated[
         str | None, typer.Option(help="The largest weight that counts in full.")
@@ -202,8 +212,8 @@ def _ask(
     options |= {} if weighed is None else {"weight": weighed}
     unit: dict[str, Any] = {"neighbors": neighbors, "person": person}
     unit |= {"rows_per_person": rows_per_person, "person_rule": person_rule}
-    numbers = settings.promise({"epsilon": epsilon, "delta": delta, "mu": mu, "rho": rho})
-    promise = guarantee_from(**{**numbers, "delta": numbers["delta"] or "0"})
+    numbers = {"epsilon": epsilon, "delta": delta, "mu": mu, "rho": rho}
+    wanted = Wanted.of(settings, numbers, sure=sure, margin=margin, currency=currency)
     local = {"TABLE": table, "--ledger": ledger, "--no-ledger": no_ledger, "--source": declared}
     address = named_service(settings, service, local=any(local.values()))
     if address is not None:
@@ -215,10 +225,11 @@ def _ask(
         asked = grouping(
             make(**unit_options(remote, unit), **options), by, groups, groups_are_public
         )
+        promised = wanted.promised(asked)
         if explain:
-            explain_remote(remote, asked, promise, as_json)
+            explain_remote(remote, asked, promised, as_json)
         else:
-            ask_remote(remote, asked, promise, name, as_json)
+            ask_remote(remote, asked, promised, name, as_json)
         return
     plain = make(
         neighbors=settings.get("neighbors", neighbors, "substituted"),
@@ -228,7 +239,7 @@ def _ask(
         **options,
     )
     question: Any = grouping(plain, by, groups, groups_are_public)  # of any class that best takes
-    ledger = _paying(ledger, no_ledger, explain, settings)
+    ledger = paying_ledger(ledger, no_ledger, explain, settings)
     declared = settings.get("source", declared)
     source = None
     if not explain:  # which reads no data; what is not there is reported before a mechanism is made
@@ -243,12 +254,15 @@ def _ask(
             trusted=trusted,
             format_=format_,
         )
+    one_kind = isinstance(plain, Count | ProportionTest | Keys)
+    if one_kind and (kind != "best" or records is not None):
+        raise RainbowError(
+            "There is one mechanism for this question. Leave out --mechanism and --records."
+        )
+    promised = wanted.promised(question, kind=kind, records=records)
+    promise = promised.guarantee
     mechanism: Askable
-    if isinstance(plain, Count | ProportionTest | Keys):
-        if kind != "best" or records is not None:
-            raise RainbowError(
-                "There is one mechanism for this question. Leave out --mechanism and --records."
-            )
+    if one_kind:
         mechanism = best(question, promise)
     elif kind == "best":
         mechanism = best(question, promise, records=records)
@@ -257,19 +271,19 @@ def _ask(
     else:
         raise RainbowError("--records helps to choose a mechanism; leave it or --mechanism out.")
     if explain:
-        explain_it(mechanism, as_json)
+        explain_it(mechanism, promised, as_json)
         return
     must_be_open()
     book = None if ledger is None else watched(Ledger.open(ledger))
     payment = None if book is None else Payment.of(book.where, book, promise, question, name)
     try:
-        with progress_bar("Reading the table") as progress:
+        with promised.paid(), progress_bar("Reading the table") as progress:
             release = ask(
                 mechanism, source, ledger=book, name=name, source=declared, progress=progress
             )
         if book is None:
             check()
-        show(mechanism, release, book, as_json)
+        show(mechanism, promised, release, book, as_json)
         let_go()
     except (Exception, KeyboardInterrupt) as error:
         stopped = stopping(error)
@@ -277,30 +291,7 @@ def _ask(
             raise
     else:
         return
-    raise Cut(stopped, _cut_off(payment, stopped))
-
-
-def _paying(ledger: str | None, no_ledger: bool, explain: bool, settings: Project) -> str | None:
-    """The ledger that pays, or none where none is wanted."""
-    if ledger is not None and no_ledger:
-        raise RainbowError("Give either --ledger or --no-ledger, not both.")
-    if explain or no_ledger:
-        return None
-    place = ledger or named_ledger(settings)
-    if place is None:
-        raise RainbowError(
-            "An answer must be paid for. Give --ledger PLACE, or --no-ledger to keep no record."
-        )
-    return place
-
-
-def _cut_off(payment: Payment | None, error: BaseException) -> str:
-    """What became of a question that was interrupted, or whose answer nobody could read."""
-    interrupted = isinstance(error, KeyboardInterrupt)
-    what = "Interrupted" if interrupted else "Standard output cannot be written"
-    if payment is not None:
-        return payment.in_words(what)
-    return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."
+    raise Cut(stopped, cut_off(payment, stopped))
 
 
 Own: TypeAlias = Callable[
@@ -322,6 +313,7 @@ def _command(own: Own) -> Own:
     choosing = {
         "kind": Annotated[str, kind_option(command)],
         "records": Annotated[int | None, records_option(command)],
+        **wanting_options(command),
     }
     parameters = [
         p.replace(kind=p.KEYWORD_ONLY, annotation=choosing.get(p.name, p.annotation))
@@ -346,9 +338,9 @@ def _also(name: str, own: Own, summary: str) -> None:
     _command(alias)
 
 
-Other = Annotated[str | None, typer.Option(help="One more answer, by this name: all other values.")]
+Other = Annotated[str | None, typer.Option(help="One more answer, of this name: all other values.")]
 MissingValue = Annotated[
-    str | None, typer.Option(help="One more answer, by this name: rows without a value.")
+    str | None, typer.Option(help="One more answer, of this name: rows without a value.")
 ]
 
 
@@ -367,7 +359,13 @@ def _among(among: str, other: str | None, missing: str | None) -> list[str]:
 @_command
 def winner(
     column: Column,
-    among: Annotated[str, typer.Option(help="The possible answers: red,green,blue.")],
+    among: Annotated[
+        str,
+        typer.Option(
+            help="The possible answers, spelled as in the table: red,green,blue. Other rows do not "
+            "count; rainbow look shows how many there are."
+        ),
+    ],
     other: Other = None,
     missing: MissingValue = None,
     ties: Annotated[str, choices.ties()] = "first listed",
@@ -387,11 +385,11 @@ _also("mode", winner, "Which listed value is the most frequent? The same as `rai
 @_command
 def ranking(
     column: Column,
-    among: Annotated[str, typer.Option(help="Those to be ranked: red,green,blue.")],
+    among: Annotated[str, typer.Option(help="What to rank: red,green,blue.")],
     first: Annotated[int, typer.Option(help="How many of them to name.")],
     as_set: Annotated[
         bool,
-        typer.Option("--as-set", help="Say who is among the first, not who is before whom."),
+        typer.Option("--as-set", help="Name who is among the first, without their order."),
     ] = False,
     other: Other = None,
     missing: MissingValue = None,
@@ -415,9 +413,9 @@ def share(
     minimum: FromValue = None,
     maximum: UpToValue = None,
 ) -> Callable[..., Question]:
-    """Do at least so many of the rows match, of those that have a value? The answer is yes or no.
+    """Is the share of matching rows, among those with a value, large enough? Yes or no.
 
-    Both are private: how many rows match, and how many there are. Say of whom with --where.
+    Both are private: how many rows match, and how many there are. --where says which rows count.
 
     Example: `rainbow ask share patients.csv --column outcome --equals recovered --at-least 60%
     --where "age > 65 and ward = 'X'" --epsilon 1 --ledger budget.db`
@@ -436,7 +434,7 @@ def threshold(
     minimum: FromValue = None,
     maximum: UpToValue = None,
 ) -> Callable[..., Question]:
-    """Are there at least so many matching rows? The answer is yes or no.
+    """Are there at least this many matching rows? The answer is yes or no.
 
     Example: `rainbow ask threshold people.parquet --column age --minimum 65 --at-least 1000
     --epsilon 0.5 --ledger budget.db`
@@ -470,7 +468,7 @@ def count(
 ) -> Callable[..., Count]:
     """How many matching rows are there? The answer is a number with noise.
 
-    With one row a person it answers every threshold at once, each as surely as
+    With one row per person it answers every threshold at once, each as surely as
     `rainbow ask threshold` would.
 
     Example: `rainbow ask count people.parquet --column age --minimum 65 --epsilon 0.5
@@ -517,13 +515,13 @@ _also(
 def keys(
     column: Column,
     keys_per_person: Annotated[
-        int, typer.Option(help="In how many keys one person counts at most.")
+        int, typer.Option(help="For how many keys one person counts at most.")
     ] = 1,
 ) -> Callable[..., Keys]:
     """Which values are there, when the list itself is private? Those that enough people have.
 
-    Needs a δ: the chance to name a value that one person alone has. Ask for the keys first, then
-    in these groups or for a vote among them.
+    Needs a δ: the chance of naming a value that only one person has. Ask for the keys first, then
+    ask in these groups, or for a vote among them.
 
     Example: `rainbow ask keys visits.csv --column diagnosis --person patient --keys-per-person 2
     --epsilon 1 --delta 1e-6 --ledger budget.db`
@@ -547,7 +545,7 @@ def quantile(
     q: Annotated[str, typer.Option("--q", help="Which quantile: 0.5 is the median.")] = "0.5",
     closed_ends: ClosedEnds = False,
 ) -> Callable[..., Question]:
-    """Which bin holds the quantile? Bins run from each edge up to, but without, the next.
+    """Which bin holds the quantile? A bin runs from its edge up to, but not including, the next.
 
     Rows beyond the outer edges are counted in the outer bins, whose names say so: < 20000, ≥ 40000.
 

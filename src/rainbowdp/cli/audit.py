@@ -28,16 +28,16 @@ def audit(
         typer.Option(help="The question as JSON, or a file of it; a mechanism file has its own."),
     ] = None,
     edges: Annotated[
-        Path | None, typer.Option(help="Rows on a graph: a file with the edges of the graph.")
+        Path | None, typer.Option(help="For rows on a graph: a file with the edges of the graph.")
     ] = None,
     records: Annotated[
-        int | None, typer.Option(help="Compare all histograms of at most so many records.")
+        int | None, typer.Option(help="Compare all histograms of at most this many records.")
     ] = None,
     tries: Annotated[
-        int | None, typer.Option(help="Compare so many pairs of neighbors, drawn at random.")
+        int | None, typer.Option(help="Compare this many pairs of neighbors, drawn at random.")
     ] = None,
     draws: Annotated[
-        int | None, typer.Option(help="The function draws an answer: call it so often to test.")
+        int | None, typer.Option(help="If the function draws an answer: how many times to call it.")
     ] = None,
     confidence: Annotated[
         str, typer.Option(help="How sure a statement from draws has to be.")
@@ -48,7 +48,7 @@ def audit(
     rho: Annotated[str | None, typer.Option(help="Claim ρ-zero-concentrated privacy.")] = None,
     rounding: Annotated[
         str | None,
-        typer.Option(help="What rounding in the rows may add to the claim, relatively: 1e-9."),
+        typer.Option(help="By what relative amount rounded rows may exceed the claim: 1e-9."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes random pairs repeatable.")] = None,
     snippet: Annotated[
@@ -59,8 +59,8 @@ def audit(
     """Find out what any finite mechanism really keeps, over all neighbors.
 
     Prints ε, δ, μ, ρ and Rényi divergences of the worst neighbors, exactly for rows and with
-    confidence for draws, and that pair of neighbors. A claim is held against it: what the options
-    claim, or what a mechanism file promises. If it is broken, the exit code is 9.
+    confidence for draws, and that pair of neighbors. A claim is tested: the one in the options, or
+    what a mechanism file promises. If it is broken, the exit code is 9.
 
     Example: `rainbow audit poll.json --records 10`
 

@@ -11,6 +11,7 @@ import typer
 from rainbowdp.cli.output import AsJson, print_facts, print_json, warn
 
 if TYPE_CHECKING:
+    from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.mechanism import ExactMechanism
 
 _ABOUT = "one change"  # of a record, a person or a place: the file says which
@@ -26,7 +27,7 @@ def check(
 ) -> None:
     """Prove a mechanism file again, from its integers alone.
 
-    Says what was proved, and of what: which question, whose change, or which regions of a graph;
+    Says what was proved, and about what: which question, whose change, or which regions of a graph;
     and what no file can prove, such as that the regions it lists as touching are all that do.
     Refuses a file that was changed, is damaged, or does not keep the guarantee it names, with
     exit code 3.
@@ -79,11 +80,12 @@ def check(
         "in words": mechanism.guarantee.in_words(_ABOUT),
         "question": asked,
         "answers": ", ".join(map(str, answers)),
-        "mechanism": mechanism.name,
+        "mechanism": _kind(mechanism),
         "proved": f"exactly, {proof.statement}, {scope}",
     }
     if unknown and checked is None:
-        facts["not proved"] = unknown
+        what = unknown.removeprefix("only the graph can tell ")
+        facts["not proved"] = f"{what}, which only the graph can tell"
     if checked is not None:
         facts["edges"] = (
             f"all {checked['edges']:,} that the {checked['tiles']:,} tiles list, between "
@@ -94,6 +96,18 @@ def check(
     if not isinstance(mechanism, ExactCount):
         _warn_about_touching(mechanism)
     warn(mechanism.guarantee, _ABOUT)
+
+
+def _kind(mechanism: ExactMechanism | ExactCount) -> str:
+    """The kind; and of a graph whose regions are single rows, what has such a file."""
+    from rainbowdp.exact.counts import ExactCount
+
+    if isinstance(mechanism, ExactCount) or mechanism.question or not mechanism.rule.single_rows:
+        return mechanism.name
+    return (
+        f"{mechanism.name}, {mechanism.rule.single_rows:,} regions of a single row each: the file "
+        "of a fixed point, a primal-dual mechanism or any other whose rows are kept"
+    )
 
 
 def _warn_about_touching(mechanism: ExactMechanism) -> None:

@@ -16,13 +16,14 @@ from rainbowdp.questions.relations import Neighbors, PersonRule, Ties
 CHANGES = "What one change is: substituted, or added-or-removed."
 
 
-def chosen(words: Iterable[str], help_: str, *flags: str) -> Any:
+def chosen(words: Iterable[str], help_: str, *flags: str, hidden: bool = False) -> Any:
     """An option that is one of ``words``, given with spaces or hyphens."""
     known = tuple(words)
     return typer.Option(
         *flags,
         help=help_,
         metavar="WORD",
+        hidden=hidden,
         callback=_spoken(known),
         autocompletion=lambda: [word.replace(" ", "-") for word in known],
     )
@@ -41,7 +42,7 @@ def ties() -> Any:
 def person_rule() -> Any:
     """Which rows of a person count."""
     return chosen(
-        PersonRule, "Which of them: a random sample, which is the default, or one-vote a person."
+        PersonRule, "Which of them: a random sample, which is the default, or one-vote per person."
     )
 
 

@@ -7,6 +7,7 @@ command's own help, and returns the command itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import typer
@@ -75,7 +76,7 @@ def design() -> Command:
 
 
 def reproduce() -> Command:
-    """Print every number the paper states beside ours, and draw its figures."""
+    """Print every number in the paper next to ours, and draw its figures."""
     from rainbowdp.cli.reproduce import reproduce
 
     return reproduce
@@ -153,12 +154,15 @@ class Commands(Group):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that was called, loaded now, and the words after it."""
         name, found, rest = super().resolve_command(ctx, args)
-        return name, found if name is None else self._loaded(name), rest
+        return name, found if name is None else loaded(name, self.rich_markup_mode), rest
 
-    def _loaded(self, name: str) -> Any:
-        command = COMMANDS[name]()
-        if isinstance(command, typer.Typer):
-            return arranged(get_group(command), name)
-        alone = typer.Typer(add_completion=False, rich_markup_mode=self.rich_markup_mode)
-        alone.command()(command)
-        return arranged(get_command(alone), name)
+
+@cache
+def loaded(name: str, markup: Any) -> Any:
+    """A command as it is run, made once in a process that calls many."""
+    command = COMMANDS[name]()
+    if isinstance(command, typer.Typer):
+        return arranged(get_group(command), name)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=markup)
+    alone.command()(command)
+    return arranged(get_command(alone), name)

@@ -25,11 +25,12 @@ class Kind(StrEnum):
 
 def compare(
     question: Annotated[Kind, typer.Argument(help="The kind of question.")],
-    records: Annotated[int, typer.Option(help="Compare over all histograms of so many records.")],
+    records: Annotated[int, typer.Option(help="Compare over all histograms of this many records.")],
     epsilon: Annotated[str, typer.Option(help="ε, exactly as written: 1, 0.5 or 1/3.")],
     delta: Annotated[str, typer.Option(help="δ, for (ε,δ)-privacy.")] = "0",
     answers: Annotated[
-        int | None, typer.Option(help="How many answers a vote or bins a quantile has; 2.")
+        int | None,
+        typer.Option(help="How many answers a vote, or bins a quantile, has; 2 if not given."),
     ] = None,
     among: Annotated[
         str | None, typer.Option(help="Or the answers themselves, as in ask: red,green,blue.")
@@ -50,7 +51,7 @@ def compare(
 ) -> None:
     """Compare our mechanisms with what others use, before any data is seen.
 
-    Mean error and worst case over all histograms of so many records, for a quantile also how far
+    Mean error and worst case over all histograms of that many records, for a quantile also how far
     off answers are, the margin from which each mechanism is 99 % sure, and the ε it would need to
     do as well as ours. Reads no data, spends nothing.
 

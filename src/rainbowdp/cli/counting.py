@@ -78,7 +78,7 @@ def never_farther(mechanism: CountMechanism) -> int | None:
 def print_half_widths(mechanism: CountMechanism) -> None:
     """The half-widths as a small table."""
     others = textbook(mechanism)
-    typer.echo("\nhow many records the answer is off at most, so surely\n")
+    typer.echo("\nhow many records the answer is off at most, by confidence\n")
     lines = [["confidence", mechanism.name, *others]]
     for place, (sure, width) in enumerate(half_widths(mechanism)):
         beside = (str(column[place]) for column in others.values())

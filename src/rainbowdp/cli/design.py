@@ -150,7 +150,7 @@ def design(
     ] = None,
     weights: Annotated[
         Path | None,
-        typer.Option(help="What each node counts: columns node and weight, or .npy."),
+        typer.Option(help="What a node counts, 0 if not listed: columns node and weight, or .npy."),
     ] = None,
     forbid: Annotated[
         str | None, typer.Option(help="Answers that are never given: Bellevue,Sinai.")
@@ -193,12 +193,13 @@ def design(
 
     Nodes are places, neighbors are one edge apart, and the answer is the region: the nearest
     site, or a label of your own. Writes two files: the mechanism, as readable JSON that proves
-    itself, and for each node its region and its key (a depth, or a margin for each answer), which
-    are all that a device needs to draw its answer. Each appears whole or not at all.
+    itself; and the key of each node, which is all that a device needs to draw its answer: its
+    region (for a fixed point, the number of its row) and a depth, or a margin for each answer. Each
+    file appears whole or not at all.
 
     A tie goes to the site listed first, and so does a node that no site reaches. Nodes that reach
-    no other region answer without noise. Best is best for your goal: `--loss` says what an answer
-    costs, `--weights` how many people live at each node, `--forbid` what is never answered.
+    no other region answer without noise. What is best depends on your goal: `--loss` says what an
+    answer costs, `--weights` how many people live at each node, `--forbid` what is never answered.
 
     Example: `rainbow design roads.gr.xz --sites 17,5000,9000 --epsilon 0.1 -o hospitals.json`
 
@@ -234,7 +235,7 @@ def design(
         "--epsilon-per-km or --mu-per-km": asked is not None,
         "--weight": weight is not None,
         "--weighted": weighted,
-        "--loss": loss is not None,
+        "--loss distance": loss == "distance",
         "--weights": weights is not None,
         "--forbid": forbid is not None,
         "--ties": ties is not None,
@@ -245,7 +246,7 @@ def design(
     needing = [name for name, said in only_in_memory.items() if said]
     if engine_for(edges, engine, needing) == "duckdb":
         on_disk = DiskRequest(
-            edges, ends, sites, labels, rainbows, guarantee, kind, out, memory, hops
+            edges, ends, sites, labels, rainbows, guarantee, kind, out, memory, hops, loss
         )
         design_on_disk(on_disk, as_json=as_json)
         return
@@ -475,7 +476,7 @@ def _show(
                 "neighbors": exact.neighbors,
                 "lengths": None if measured is None else measured.as_dict(),
                 "truth": {"least": float(truth.min()), "mean": float(truth.mean())},
-                "kind": exact.name,
+                "kind": deployed.name,
                 "boundary": drawn,
                 "goal": None if deployed.choice is None else deployed.choice.goal,
                 "value": None if deployed.choice is None else deployed.choice.value,

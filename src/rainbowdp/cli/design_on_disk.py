@@ -37,6 +37,7 @@ class DiskRequest:
     out: Path
     memory: str | None
     hops: bool
+    loss: str | None = None
 
 
 def engine_for(edges: Path, engine: str, only_in_memory: Sequence[str]) -> str:
@@ -75,10 +76,23 @@ def design_on_disk(asked: DiskRequest, *, as_json: bool) -> None:
         folder=asked.out.absolute().parent,
     ) as graph:
         regions = _regions(graph, asked)
-        made = deploy_on_disk(regions, guarantee, asked.kind)
+        made = deploy_on_disk(regions, guarantee, asked.kind, utility=_utility(regions, asked))
         with working(f"Writing {asked.out}"):
             written = made.save(asked.out)
         _show(made, written, time.perf_counter() - started, as_json)
+
+
+def _utility(regions: DiskRegions, asked: DiskRequest) -> dict[Any, dict[Any, float]] | None:
+    if asked.loss is None:
+        return None
+    if asked.kind != "best":
+        raise RainbowError(
+            "a goal of your own decides for --mechanism best only; leave out --loss, or --mechanism"
+        )
+    from rainbowdp.graphs.readers.goals import read_loss
+
+    costs = read_loss(asked.loss, list(regions.rainbows), regions.answers)
+    return {label: {a: -cost for a, cost in row.items()} for label, row in costs.items()}
 
 
 def _regions(graph: DiskGraph, asked: DiskRequest) -> DiskRegions:
@@ -110,6 +124,7 @@ def _show(made: DiskDeployment, written: Path, seconds: float, as_json: bool) ->
                 "guarantee": describe_guarantee(exact.guarantee),
                 "neighbors": exact.neighbors,
                 "truth": {"least": made.least, "mean": made.mean},
+                "loss": None if made.value is None else -made.value,
                 "kind": exact.name,
                 "candidates": [each.as_dict() for each in made.candidates] or None,
                 "proof": exact.proof.statement,
@@ -119,7 +134,9 @@ def _show(made: DiskDeployment, written: Path, seconds: float, as_json: bool) ->
             }
         )
         return
-    told = ", which says the true answer most often of those below" if made.candidates else ""
+    by_loss = made.value is not None
+    best = "loses least" if by_loss else "says the true answer most often"
+    told = f", which {best} of those below" if made.candidates else ""
     facts: dict[str, Any] = {
         "engine": "duckdb, the graph on disk",
         "graph": f"{counted(len(graph), 'node')}, {counted(graph.edge_count, 'edge')}",
@@ -129,6 +146,8 @@ def _show(made: DiskDeployment, written: Path, seconds: float, as_json: bool) ->
         "true answer": f"{uncertain(made.least)} at least, {uncertain(made.mean)} on average",
         "proved": f"exactly, {exact.proof.statement}; checked on every edge",
     }
+    if made.value is not None:
+        facts["loss"] = f"{-made.value:.4g} in the mean over nodes"
     if regions.unreached:
         facts["unreached"] = f"{counted(regions.unreached, 'node')} with no site in reach"
     facts["mechanism"] = str(written)
@@ -141,5 +160,7 @@ def _show(made: DiskDeployment, written: Path, seconds: float, as_json: bool) ->
         typer.echo("")
         width = max(len(each.kind) for each in made.candidates)
         for each in made.candidates:
-            value = "–" if each.value is None else uncertain(each.value)
+            value = "–"
+            if each.value is not None:
+                value = f"{-each.value:.4g}" if by_loss else uncertain(each.value)
             typer.echo(f"  {each.kind:<{width}}  {value:>7}  {each.note}".rstrip())

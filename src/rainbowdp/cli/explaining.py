@@ -37,6 +37,7 @@ from rainbowdp.cli.showing import (
     workings,
     worth_as_json,
 )
+from rainbowdp.cli.wanting import Promised
 from rainbowdp.comparison import OTHERS, ours_for
 from rainbowdp.display.numbers import uncertain
 from rainbowdp.errors import InvalidGuarantee
@@ -57,7 +58,7 @@ class _Explained(NamedTuple):
     show: Callable[[], None]
 
 
-def explain(asked: Askable, as_json: bool) -> None:
+def explain(asked: Askable, promised: Promised, as_json: bool) -> None:
     """Show what a mechanism does, beside what is in use elsewhere."""
     inner = asked.inner if isinstance(asked, GroupedMechanism) else asked
     special = _explained(inner)
@@ -70,6 +71,7 @@ def explain(asked: Askable, as_json: bool) -> None:
                 "question": asked.question.describe(),
                 "proof": asked.proof_in_words,
                 "proves": proved(asked.proves()),
+                **promised.as_json(),
                 **special.more,
             }
         )
@@ -79,6 +81,7 @@ def explain(asked: Askable, as_json: bool) -> None:
         {
             "mechanism": kind_in_words(asked),
             **workings(asked),
+            **promised.facts(),
             "guarantee": f"{asked.guarantee}, {change_in_words(asked.question)}",
             "in words": asked.guarantee.in_words(whom),
             **each_group(asked),
@@ -140,7 +143,7 @@ def _by_margin(mechanism: QuestionMechanism) -> _Explained:
     def show() -> None:
         unit = _counted(mechanism.question)
         typer.echo(f"\nmargin: how many {unit} must change before another answer is the true one")
-        typer.echo("probability of the true answer, and the least of what others have\n")
+        typer.echo("chance of the true answer: at least this much, whatever the table\n")
         lines = [["margin", *(f"{margin:,}" for margin, _, _ in rows)]]
         lines.append([mechanism.name, *(uncertain(low) for _, low, _ in rows)])
         most = [uncertain(high) for _, _, high in rows]
@@ -148,6 +151,11 @@ def _by_margin(mechanism: QuestionMechanism) -> _Explained:
             lines.append(["  at most", *most])
         lines += [[name, *map(uncertain, column)] for name, column in beside.items()]
         _print_aligned(lines, left=True)
+        if _is_passed(rows, beside.values()):
+            typer.echo(
+                "\nThese are worst cases. Unless you name one, the mechanism is chosen by its mean "
+                "over many tables."
+            )
         if far:
             typer.echo(f"\nhow far off, in the mean over histograms of 16 to 1,048,576 {unit}\n")
             _print_aligned(_lines_of(far))
@@ -157,6 +165,16 @@ def _by_margin(mechanism: QuestionMechanism) -> _Explained:
             )
 
     return _Explained(_listed_answers(mechanism.question), more, show)
+
+
+def _is_passed(rows: Iterable[tuple[int, float, float]], others: Iterable[list[float]]) -> bool:
+    """Whether another mechanism has a better worst case at some margin."""
+    own = [least for _, least, _ in rows]
+    return any(
+        uncertain(there) != uncertain(here) and there > here
+        for other in others
+        for here, there in zip(own, other, strict=True)
+    )
 
 
 def _far_off(mechanism: QuestionMechanism, others: dict[str, Any]) -> dict[str, MeanOff]:

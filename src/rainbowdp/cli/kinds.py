@@ -41,7 +41,7 @@ def kind_option(command: str) -> Any:
         callback=_known_kind,
         autocompletion=lambda: list(kinds),
         metavar="KIND",
-        help=f"Overrule the choice of the mechanism: {', '.join(kinds)}.",
+        help=f"Choose the mechanism yourself: {', '.join(kinds)}.",
         hidden=command not in _EXAMPLES,
     )
 
@@ -49,6 +49,7 @@ def kind_option(command: str) -> Any:
 def records_option(command: str) -> Any:
     """``--records`` of a command, which hides where there is nothing to choose."""
     return typer.Option(
-        help="About how many rows there are, if that is public: choose for so many.",
+        help="About how many rows there are, if that is public: the mechanism is chosen for that "
+        "size.",
         hidden=command not in _EXAMPLES,
     )

@@ -62,7 +62,7 @@ Epsilon = Annotated[str | None, typer.Option(help="An amount in ε, e.g. 3 or 1/
 Delta = Annotated[str | None, typer.Option(help="An amount in δ, 0 if not given.")]
 Mu = Annotated[str | None, typer.Option(help="An amount in μ instead.")]
 Rho = Annotated[str | None, typer.Option(help="An amount in ρ instead.")]
-SignedBy = Annotated[str, typer.Option(help="The person who answers for it.")]
+SignedBy = Annotated[str, typer.Option(help="The person who is responsible for it.")]
 Reason = Annotated[str, typer.Option(help="Why, in a sentence.")]
 WitnessAt = Annotated[
     str | None,
@@ -96,28 +96,31 @@ def create(
     ] = None,
     delta_apart: Annotated[
         str | None,
-        typer.Option(help="With --spend-in: so much of δ stays for answers with a δ of their own."),
+        typer.Option(help="With --spend-in: how much of δ to keep for answers with a δ."),
     ] = None,
     neighbors: Annotated[str, choices.neighbors()] = "substituted",
     person: Annotated[
         str | None,
-        typer.Option(help="Protect persons, not records: the column that says whose row it is."),
+        typer.Option(help="Protect people, not records: the column that says whose row it is."),
     ] = None,
     rows_per_person: Annotated[
         int,
-        typer.Option(help="Protect persons without such a column: you promise this many rows."),
+        typer.Option(
+            help="Protect people without such a column: you promise that nobody has more rows "
+            "than this."
+        ),
     ] = 1,
     title: Annotated[str | None, typer.Option(help="What the ledger is called.")] = None,
     purpose: Annotated[str | None, typer.Option(help="What the answers are for.")] = None,
     contact: Annotated[str | None, typer.Option(help="Whom to ask about it.")] = None,
     predecessor: Annotated[
-        str | None, typer.Option(help="The ledger of the time before, linked by its head.")
+        str | None, typer.Option(help="The ledger of the previous period, linked by its head.")
     ] = None,
     witness: WitnessAt = None,
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Create a ledger with a budget; a place that is taken is left as it was.
+    """Create a ledger with a budget; one that exists already is left as it was.
 
     Example: `rainbow ledger create budget.db --dataset ward-visits-2026 --person patient
     --epsilon 3 --delta 1e-5`
@@ -280,12 +283,12 @@ def migrate(
         str | None, typer.Option(help="Of a ledger of version 1: the column of the person.")
     ] = None,
     rows_per_person: Annotated[
-        int | None, typer.Option(help="Of a ledger of version 1: the promise of so many rows.")
+        int | None, typer.Option(help="For a ledger of version 1: how many rows were promised.")
     ] = None,
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring a ledger of an older version up to this one, all at once or not at all.
+    """Upgrade a ledger of an older version, all at once or not at all.
 
     Example: `rainbow ledger migrate budget.db`
     """
@@ -367,14 +370,14 @@ def limit(
     signed_by: SignedBy,
     analyst: Annotated[
         str | None,
-        typer.Argument(help="Who, as it stands in the entries; everybody together if not given."),
+        typer.Argument(help="Who, as written in the entries; everybody together if not given."),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="Of which data, as it stands in the entries.")
+        str | None, typer.Option(help="Of which data, as written in the entries.")
     ] = None,
     per: Annotated[
         str | None,
-        typer.Option(help="So much in each hour, day, week, month, or in '12 hours' (UTC)."),
+        typer.Option(help="For each hour, day, week or month, or '12 hours' (UTC)."),
     ] = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -418,11 +421,11 @@ def close(
 @ledgers.command()
 def link(
     place: Annotated[str, typer.Argument(help="The ledger.")],
-    predecessor: Annotated[str, typer.Argument(help="The ledger of the time before.")],
+    predecessor: Annotated[str, typer.Argument(help="The ledger of the previous period.")],
     by: By = None,
     as_json: AsJson = False,
 ) -> None:
-    """Link the ledger of the time before, by its identity and head.
+    """Link the ledger of the previous period, by its identity and head.
 
     Example: `rainbow ledger link budget-2027.db budget-2026.db`
     """
@@ -465,7 +468,7 @@ def _warn_of_a_stranger(book: Ledger, analyst: str) -> None:
 @ledgers.command()
 def history(
     place: Place = DEFAULT,
-    last: Annotated[int | None, typer.Option(min=0, help="Only the latest so many.")] = None,
+    last: Annotated[int | None, typer.Option(min=0, help="Only this many, the latest.")] = None,
     as_json: AsJson = False,
     service: Service = None,
     token_file: TokenFile = None,

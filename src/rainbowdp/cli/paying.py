@@ -1,4 +1,4 @@
-"""What a question that was cut off has paid, told by the ledger itself."""
+"""Which ledger pays for a question, and what one that was cut off has paid."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.cli.interrupts import check
-from rainbowdp.errors import LedgerError
+from rainbowdp.cli.project import Project, named_ledger
+from rainbowdp.errors import LedgerError, RainbowError
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions.posed import Posed
 
@@ -69,3 +70,28 @@ def watched(ledger: Ledger) -> Ledger:
             return super().spend(*arguments, **options)
 
     return Watched(**{field.name: getattr(ledger, field.name) for field in fields(ledger)})
+
+
+def paying_ledger(
+    ledger: str | None, no_ledger: bool, explain: bool, settings: Project
+) -> str | None:
+    """The ledger that pays, or none where none is wanted."""
+    if ledger is not None and no_ledger:
+        raise RainbowError("Give either --ledger or --no-ledger, not both.")
+    if explain or no_ledger:
+        return None
+    place = ledger or named_ledger(settings)
+    if place is None:
+        raise RainbowError(
+            "An answer must be paid for. Give --ledger PLACE, or --no-ledger to keep no record."
+        )
+    return place
+
+
+def cut_off(payment: Payment | None, error: BaseException) -> str:
+    """What became of a question that was interrupted, or whose answer nobody could read."""
+    interrupted = isinstance(error, KeyboardInterrupt)
+    what = "Interrupted" if interrupted else "Standard output cannot be written"
+    if payment is not None:
+        return payment.in_words(what)
+    return f"{what}; no answer was given." if interrupted else f"{what}; the answer is lost."

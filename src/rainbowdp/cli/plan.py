@@ -60,7 +60,7 @@ def plan(
     rho: Annotated[str | None, typer.Option(help="A total in ρ instead.")] = None,
     currency: Annotated[
         str | None,
-        typer.Option(help=f"Pay so and not otherwise: {', '.join(way.name for way in WAYS)}."),
+        typer.Option(help=f"Use only this way to pay: {', '.join(way.name for way in WAYS)}."),
     ] = None,
     run: Annotated[
         bool, typer.Option("--run", help="Ask all questions: one scan, one payment.")
@@ -68,16 +68,17 @@ def plan(
     ledger: Annotated[
         str | None,
         typer.Option(
-            help="The ledger that pays; its rest is the total if none is given. RAINBOW_LEDGER or "
-            "the ledger of rainbow.toml, if not given."
+            help="The ledger that pays; what is left in it is the total if none is given. "
+            "RAINBOW_LEDGER or the ledger of rainbow.toml, if not given."
         ),
     ] = None,
     no_ledger: Annotated[
-        bool, typer.Option("--no-ledger", help="Keep no record. You add up.")
+        bool,
+        typer.Option("--no-ledger", help="Keep no record: you have to add up what was spent."),
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option(help="Remember the answers: asked again by this name they are free."),
+        typer.Option(help="Remember the answers: asking again under this name is free."),
     ] = None,
     declared: Annotated[
         str | None,

@@ -15,9 +15,9 @@ from rainbowdp.cli.project import Project
 from rainbowdp.cli.running import Cut, stopping
 from rainbowdp.cli.showing import answer_in_words, change_in_words, proved
 from rainbowdp.cli.telling import moment
+from rainbowdp.cli.wanting import Promised
 from rainbowdp.errors import RainbowError
 from rainbowdp.guarantees.descriptions import describe_guarantee, restore_guarantee, warning_about
-from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions.posed import Posed
 from rainbowdp.questions.units import unit_of
 
@@ -33,7 +33,7 @@ Service = Annotated[
         "--service",
         metavar="URL",
         help=f"Ask a service, which holds the data and the ledger. {SERVICE} or the service of "
-        "rainbow.toml, if neither data nor ledger are given.",
+        "rainbow.toml, if neither data nor a ledger is given.",
     ),
 ]
 TokenFile = Annotated[
@@ -106,26 +106,27 @@ def unit_options(remote: Remote, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**unit, **{name: value for name, value in given.items() if value is not None}}
 
 
-def explain_remote(remote: Remote, question: Any, promise: Guarantee, as_json: bool) -> None:
+def explain_remote(remote: Remote, question: Any, promised: Promised, as_json: bool) -> None:
     """Show what the service would do, and what it would cost."""
+    promise = promised.guarantee
     told = remote.explain(question, guarantee=promise)
     if as_json:
-        print_json(told.said)
+        print_json({**told.said, **promised.as_json()})
         return
-    print_facts({**told.facts()})
+    print_facts({**promised.facts(), **told.facts()})
     typer.echo("\nNo data was read and nothing was spent.")
     warn(promise, unit_of(question).whom)
 
 
 def ask_remote(
-    remote: Remote, question: Any, promise: Guarantee, name: str | None, as_json: bool
+    remote: Remote, question: Any, promised: Promised, name: str | None, as_json: bool
 ) -> None:
     """Have the service answer a question, and show the answer."""
 
     def answer(key: str) -> None:
-        with working("Asking the service"):
-            reply = remote.ask_json(question, guarantee=promise, name=key)
-        _show(remote, question, promise, reply, as_json)
+        with promised.paid(), working("Asking the service"):
+            reply = remote.ask_json(question, guarantee=promised.guarantee, name=key)
+        _show(remote, question, promised, reply, as_json)
 
     _once(name, answer)
 
@@ -153,11 +154,11 @@ def _once(name: str | None, act: Callable[[str], None]) -> None:
 
 
 def _show(
-    remote: Remote, question: Posed, promise: Guarantee, reply: Mapping[str, Any], as_json: bool
+    remote: Remote, question: Posed, promised: Promised, reply: Mapping[str, Any], as_json: bool
 ) -> None:
     from rainbowdp.client.answers import release_of
 
-    release = release_of(reply)
+    promise, release = promised.guarantee, release_of(reply)
     entry, whom = release.entry, unit_of(question).whom
     assert entry is not None
     in_groups = release.answer if isinstance(release.answer, dict) else None
@@ -170,6 +171,7 @@ def _show(
                 "question": question.describe(),
                 "unit": unit_of(question).describe(),
                 "guarantee": describe_guarantee(promise),
+                **promised.as_json(),
                 "in_words": promise.in_words(whom),
                 "best_guess": promise.best_guess(),
                 "warning": warning_about(promise, whom),
@@ -192,6 +194,7 @@ def _show(
         typer.echo()
     facts: dict[str, str | Callable[[], str]] = {
         **({"answer": answer_in_words(release.answer)} if in_groups is None else {}),
+        **promised.facts(),
         "guarantee": f"{promise}, {change_in_words(question)}",
         "in words": promise.in_words(whom),
         "mechanism": f"{kind}, proved exactly",

@@ -17,11 +17,11 @@ def reproduce(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print every number the paper states beside ours, and draw its figures.
+    """Print every number in the paper next to ours, and draw its figures.
 
     Covers *Generalized Rainbow Differential Privacy* (arXiv:2309.05871): its first figure and
     the boundary graph, Example 1, the numerical figures, the special cases of the earlier
-    papers, and the errors we found. Exits with 1 when one of our numbers is not the one due.
+    papers, and the errors we found. Exits with 1 when one of our numbers is not as expected.
 
     With `--out` the figures are written as SVG beside their numbers (`index.html`); where δ > 0
     the printed curves, which are wrong, are drawn together with the right ones.

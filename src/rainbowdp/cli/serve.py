@@ -13,10 +13,10 @@ from rainbowdp.errors import MissingExtra
 
 def serve(
     file: Annotated[
-        Path, typer.Argument(metavar="[FILE]", help="What the service is to do: service.toml.")
+        Path, typer.Argument(metavar="[FILE]", help="The settings of the service: service.toml.")
     ] = Path("service.toml"),
     port: Annotated[
-        int | None, typer.Option(help="Listen here, and not where the file says.")
+        int | None, typer.Option(help="Listen on this port instead of the one in the file.")
     ] = None,
 ) -> None:
     """Answer questions over HTTP, for people who never hold the data.

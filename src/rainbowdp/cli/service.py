@@ -32,10 +32,10 @@ services = typer.Typer(
 )
 
 File = Annotated[
-    Path, typer.Option("--settings", "-s", help="What the service does: service.toml.")
+    Path, typer.Option("--settings", "-s", help="The settings of the service: service.toml.")
 ]
 FILE = Path("service.toml")
-Name = Annotated[str, typer.Argument(help="The person, as it stands in the ledger.")]
+Name = Annotated[str, typer.Argument(help="The person's name, as the ledger will have it.")]
 Days = Annotated[int, typer.Option(help="For how many days the token works.")]
 Out = Annotated[
     Path | None,
@@ -57,7 +57,7 @@ def add(
     file: File = FILE,
     as_json: AsJson = False,
 ) -> None:
-    """Add a person and print a token, this once; a person who is there gets these roles instead.
+    """Add a person and print a token, this once; an existing person gets these roles instead.
 
     Example: `rainbow service add ann --role analyst --days 90`
     """
@@ -155,7 +155,7 @@ def limit(
     ] = None,
     per: Annotated[
         str | None,
-        typer.Option(help="So much in each hour, day, week, month, or in '12 hours' (UTC)."),
+        typer.Option(help="For each hour, day, week or month, or '12 hours' (UTC)."),
     ] = None,
     epsilon: Epsilon = None,
     delta: Delta = None,

@@ -15,6 +15,7 @@ from rainbowdp.answering.grouped import GroupedMechanism
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.answering.release import Release, Statement
 from rainbowdp.cli.output import print_facts, print_json, warn
+from rainbowdp.cli.wanting import Promised
 from rainbowdp.errors import LedgerError
 from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
 from rainbowdp.questions.keys import Keys
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from rainbowdp.ledger import Entry, Ledger
 
 
-def show(mechanism: Askable, release: Release, book: Ledger | None, as_json: bool) -> None:
+def show(
+    mechanism: Askable, promised: Promised, release: Release, book: Ledger | None, as_json: bool
+) -> None:
     """Print an answer, what it promises and proves, and then what is left of the budget."""
     entry = release.entry
     drawn_by = _drawn_by(mechanism, release)
@@ -43,6 +46,7 @@ def show(mechanism: Askable, release: Release, book: Ledger | None, as_json: boo
                 "question": mechanism.question.describe(),
                 "unit": unit_of(mechanism.question).describe(),
                 "guarantee": describe_guarantee(mechanism.guarantee),
+                **promised.as_json(),
                 **worth_as_json(mechanism),
                 "mechanism": drawn_by,
                 "proof": None if release.recalled else mechanism.proof_in_words,
@@ -61,6 +65,7 @@ def show(mechanism: Askable, release: Release, book: Ledger | None, as_json: boo
         typer.echo()
     facts: dict[str, str | Callable[[], str]] = {
         **({"answer": answer_in_words(release.answer)} if in_groups is None else {}),
+        **promised.facts(),
         "guarantee": f"{mechanism.guarantee}, {change_in_words(mechanism.question)}",
         "in words": mechanism.guarantee.in_words(unit_of(mechanism.question).whom),
         "mechanism": kind_in_words(mechanism),
@@ -75,7 +80,7 @@ def show(mechanism: Askable, release: Release, book: Ledger | None, as_json: boo
         facts["proves"] = f"{each}{release.proves.in_words(about)}"
     if drawn_by != mechanism.name:
         facts["mechanism"] = f"{drawn_by}, which drew the recorded answer"
-        facts = {name: fact for name, fact in facts.items() if name not in ("that is", "sure")}
+        facts = {name: fact for name, fact in facts.items() if name not in ("how", "sure")}
     if entry is None or book is None:
         facts["ledger"] = "none: this answer is not recorded anywhere"
     else:
@@ -138,7 +143,7 @@ def kind_in_words(mechanism: Askable) -> str:
 def workings(mechanism: Askable) -> dict[str, str]:
     """What the mechanism does, in a few words, where there are several kinds to tell apart."""
     inner = inner_of(mechanism)
-    return {"that is": inner.family.summary} if isinstance(inner, QuestionMechanism) else {}
+    return {"how": inner.family.summary} if isinstance(inner, QuestionMechanism) else {}
 
 
 def sureness(mechanism: Askable) -> str:

@@ -20,14 +20,14 @@ _TAB = ("\\t", "tab")  # as people write it in a shell
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help="What is between fields: ';' or tab. Told from the header line if not given.",
+        help="What is between fields: ';' or tab. Detected from the header line if not given.",
         rich_help_panel=READING,
     ),
 ]
 Encoding = Annotated[
     str | None,
     typer.Option(
-        help="utf-8, latin-1, cp1252 or another. Told from the header line if not given.",
+        help="utf-8, latin-1, cp1252 or another. Detected from the header line if not given.",
         rich_help_panel=READING,
     ),
 ]
