@@ -1,9 +1,11 @@
 """How long a control of the studio takes to answer, in a real Chromium.
 
 Every control of the three pages is moved, on every shipped example, and the time runs from the
-event to the frame in which the page shows the library's answer. Prints a Markdown table, and with
-``--controls`` one of every control. What is searched for, such as ``rb.best`` on a graph or a plan,
-is listed apart: the page says that it is computing, and no other control waits for it.
+event to the frame in which the page shows the library's answer. Prints a Markdown table, with
+``--controls`` of every control, and how much of the processors other programs took meanwhile. If
+that is much, the times say little, and the last column more: the processor time of the studio and
+of the page's own thread, one after the other. What is searched for, such as ``rb.best`` on a graph
+or a plan, is listed apart: the page says that it is computing, and no other control waits for it.
 
     python benchmarks/studio.py [--rounds 3] [--controls]
 """
@@ -16,9 +18,11 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -50,7 +54,7 @@ MOVE = """async ([selector, value, waits]) => {
     return performance.now() - start;
 }"""
 
-Times = dict[tuple[str, str], list[float]]
+Times = dict[tuple[str, str], list[tuple[float, float]]]  # on the clock, of the processors
 
 
 @contextmanager
@@ -58,7 +62,10 @@ def studio() -> Iterator[str]:
     """The address of a studio, which ends with the block."""
     command = [sys.executable, "-c", "from rainbowdp.cli import main; main()", "studio"]
     server = subprocess.Popen(  # noqa: S603  our own command
-        [*command, "--no-browser", "--port", "0"], stdout=subprocess.PIPE, text=True
+        [*command, "--no-browser", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert server.stdout is not None
     try:
@@ -68,18 +75,67 @@ def studio() -> Iterator[str]:
         server.wait()
 
 
+def children() -> list[int]:
+    """The processes that we started, and those that they did: the studio and the browser."""
+    parents = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has just ended
+            parents[int(place.parent.name)] = int(place.read_text().rpartition(")")[2].split()[1])
+
+    def below(number: int) -> bool:
+        return number in parents and (parents[number] == os.getpid() or below(parents[number]))
+
+    return [number for number in parents if below(number)]
+
+
+def spent(threads: Iterable[Path]) -> float:
+    """Milliseconds of the processors that these threads have used."""
+    total = 0
+    for thread in threads:
+        with suppress(OSError):  # it has just ended
+            total += int((thread / "schedstat").read_text().split()[0])
+    return total / 1e6
+
+
+def threads_of(numbers: Iterable[int]) -> list[Path]:
+    """All threads of these processes."""
+    return [thread for number in numbers for thread in Path(f"/proc/{number}/task").glob("*")]
+
+
+def in_turn(numbers: Iterable[int]) -> list[Path]:
+    """The threads that a control waits for: those of the studio, and the page's own."""
+    found = []
+    for number in numbers:
+        with suppress(OSError):
+            command = Path(f"/proc/{number}/cmdline").read_text()
+            if "--type=renderer" in command:
+                found.append(Path(f"/proc/{number}/task/{number}"))
+            elif command.startswith(sys.executable):
+                found += threads_of([number])
+    return found
+
+
+def busy() -> float:
+    """Milliseconds of the processors that all programs have used."""
+    ticks = sum(map(int, Path("/proc/stat").read_text().split()[1:4]))
+    return 1e3 * ticks / os.sysconf("SC_CLK_TCK")
+
+
 class Hand:
     """Moves controls of one page and writes down how long each took."""
 
     def __init__(self, page: Page, title: str, times: Times) -> None:
         self.page, self.title, self.times = page, title, times
+        self.processes = children()
 
     def move(
         self, control: str, selector: str, value: str | None = None, waits: str = "answered"
     ) -> None:
         """Set a control to ``value``, or click it, and wait for what it changes."""
+        threads = in_turn(self.processes)
+        before = spent(threads)
         took = self.page.evaluate(MOVE, [selector, value, waits])
-        self.times[self.title, control].append(took)
+        self.times[self.title, control].append((took, spent(threads) - before))
 
     def slide(self, control: str, selector: str, waits: str = "answered") -> None:
         """Move a slider to four places."""
@@ -185,11 +241,12 @@ def edits(hand: Hand) -> None:
     page.click("#edit > summary")
 
 
-def line(name: str, controls: int, found: list[float]) -> str:
+def line(name: str, found: list[tuple[float, float]]) -> str:
     """A row of the table."""
-    twenty = statistics.quantiles(found, n=20) if len(found) > 1 else [found[0]] * 19
-    median = statistics.median(found)
-    return f"| {name} | {controls} | {len(found)} | {median:.0f} ms | {twenty[-1]:.0f} ms |"
+    clock, processors = zip(*found, strict=True)
+    twenty = statistics.quantiles(clock, n=20) if len(clock) > 1 else [clock[0]] * 19
+    numbers = statistics.median(clock), twenty[-1], statistics.median(processors)
+    return " | ".join([f"| {name}", str(len(found)), *(f"{n:.0f} ms" for n in numbers)]) + " |"
 
 
 def main(rounds: int, every: bool) -> None:
@@ -200,6 +257,7 @@ def main(rounds: int, every: bool) -> None:
         chromium = running.chromium.launch(executable_path=browser, args=ARGUMENTS)
         page = chromium.new_page(viewport={"width": 1280, "height": 900})
         page.set_default_timeout(WAIT)
+        began, all_before, own_before = time.monotonic(), busy(), spent(threads_of(children()))
         for _ in range(rounds):
             for title, walk in (
                 ("Story", story),
@@ -208,16 +266,29 @@ def main(rounds: int, every: bool) -> None:
             ):
                 page.goto("about:blank")
                 walk(Hand(page, title, times), address)
+        others = busy() - all_before - (spent(threads_of(children())) - own_before)
+        passed = 1e3 * (time.monotonic() - began) * (os.cpu_count() or 1)
         chromium.close()
-    load = os.getloadavg()[0]
-    print(f"{os.cpu_count()} processors, load {load:.0f}, {rounds} rounds.\n")
-    print("| page | controls | moves | median | 95th percentile |\n| --- | --- | --- | --- | --- |")
-    for title in ("Story", "Your question", "Designer"):
-        own = {c: t for (page, c), t in times.items() if page == title and c not in SEARCHED}
-        print(line(title, len(own), [took for found in own.values() for took in found]))
+    print(
+        f"{os.cpu_count()} processors, of which other programs took {others / passed:.0%}; "
+        f"{rounds} rounds.\n"
+    )
+    print("| page | moves | median | 95th percentile | processor, median |")
+    print("| --- | --- | --- | --- | --- |")
+    for titles in (
+        ("Story",),
+        ("Your question",),
+        ("Designer",),
+        ("Story", "Your question", "Designer"),
+    ):
+        own = [
+            t for (page, control), t in times.items() if page in titles and control not in SEARCHED
+        ]
+        name = titles[0] if len(titles) == 1 else "all three"
+        print(line(name, [took for found in own for took in found]))
     for (title, control), found in times.items():
         if every or control in SEARCHED:
-            print(line(f"{title}: {control}", 1, found))
+            print(line(f"{title}: {control}", found))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,11 +82,11 @@ def values() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("value", values(), ids=lambda value: type(value).__name__)
-def test_every_value_shows_itself_small_and_well_formed(value: Any) -> None:
-    page = value._repr_html_()
-    read(page)
-    assert len(page) < 12_000
+def test_every_value_shows_itself_small_and_well_formed() -> None:
+    for value in values():
+        page = value._repr_html_()
+        read(page)
+        assert len(page) < 12_000, type(value)
 
 
 def test_cards_say_what_matters() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 import rainbowdp as rb
-from browsers import WAIT, browser, watched
+from browsers import WAIT, browser, link, watched
 from rainbowdp.display.colors import BLUE, GREEN, ORANGE
 from rainbowdp.paper.objects import figure_one
 from rainbowdp.studio.examples import EXAMPLES, example
@@ -41,7 +41,7 @@ def page(tab: Page, studio_address: str) -> Iterator[Page]:
     """The page, loaded anew; afterwards nothing must have left loopback or broken the policy."""
     with watched(tab, studio_address):
         tab.goto(f"{studio_address}designer#{PAPER}")
-        expect(tab.locator("#badge")).to_have_attribute("data-state", "proved", timeout=WAIT)
+        expect(tab.locator("#badge")).to_have_attribute("data-state", "proved")
         yield tab
         tab.unroute_all()
         tab.mouse.move(0, 0)
@@ -64,7 +64,7 @@ def settled(page: Page, **wanted: Any) -> dict[str, Any]:
 
 
 def badge(page: Page, state: str) -> str:
-    expect(page.locator("#badge")).to_have_attribute("data-state", state, timeout=WAIT)
+    expect(page.locator("#badge")).to_have_attribute("data-state", state)
     return " ".join((page.locator("#badge").text_content() or "").split())
 
 
@@ -172,7 +172,7 @@ def test_every_mechanism_can_be_chosen_and_costs_what_compare_says(page: Page) -
         if name != "homogeneous":
             match = f"{compared[name].epsilon_to_match:.4g}"
             about = page.locator(f'label[data-name="{name}"] .about')
-            expect(about).to_contain_text(f"as good as homogeneous at ε = {match}", timeout=WAIT)
+            expect(about).to_contain_text(f"as good as homogeneous at ε = {match}")
 
 
 @pytest.mark.slow
@@ -372,6 +372,7 @@ def test_a_list_of_edges_is_drawn(page: Page, tmp_path: Path) -> None:
     assert shown_row(page) == pytest.approx([a, 1 - a], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_keyboard_is_enough(page: Page) -> None:
     """From the top: past the skip link, into the graph, to another dataset, then a mechanism."""
     page.evaluate("document.activeElement.blur()")
@@ -390,7 +391,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     assert "solid" in page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     places = example("paper").places
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#dataset-choice")).not_to_have_value("0", timeout=WAIT)
+    expect(page.locator("#dataset-choice")).not_to_have_value("0")
     shown = settled(page)
     assert places[shown["dataset"]][0] > places[0][0]
     page.keyboard.press("ArrowLeft")
@@ -423,11 +424,49 @@ def test_light_and_dark(tab: Page, studio_address: str, scheme: Any) -> None:
 
 
 @pytest.mark.slow
+def test_other_colors_leave_the_proof_as_it_is(page: Page) -> None:
+    proved = badge(page, "proved")
+    page.click("#theme")
+    page.emulate_media(color_scheme="dark")
+    page.emulate_media(color_scheme="light")
+    page.wait_for_timeout(300)
+    assert badge(page, "proved") == proved
+
+
+@pytest.mark.slow
+def test_a_link_pasted_over_the_address_is_opened(page: Page, studio_address: str) -> None:
+    page.goto(link(studio_address, world="travel", mechanism="homogeneous"))
+    settled(page, world=example("travel").title)
+    page.evaluate("location.hash = 'graph'")  # the link that skips to the graph
+    page.wait_for_timeout(300)
+    settled(page, world=example("travel").title)
+
+
+@pytest.mark.slow
+def test_a_proof_dropped_for_another_tab_is_asked_for_again(page: Page) -> None:
+    dropped: list[Route] = []
+
+    def drop_once(route: Route) -> None:
+        if dropped:
+            route.continue_()
+            return
+        dropped.append(route)
+        route.fulfill(status=409, json={"error": "a newer request took this one's place"})
+
+    page.route("**/api/proof", drop_once)
+    page.fill("#epsilon-text", "2")
+    page.press("#epsilon-text", "Enter")
+    settled(page, guarantee={"kind": "dp", "epsilon": "2", "delta": "0"})
+    badge(page, "proved")
+    assert dropped
+
+
+@pytest.mark.slow
 def test_a_phones_width_is_enough(browser: Browser, studio_address: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True)
     shown = context.new_page()
     shown.goto(f"{studio_address}designer#{PAPER}")
-    expect(shown.locator("#badge")).to_have_attribute("data-state", "proved", timeout=WAIT)
+    expect(shown.locator("#badge")).to_have_attribute("data-state", "proved")
     for name in EXAMPLES:
         choose_world(shown, name)
         assert shown.evaluate("document.documentElement.scrollWidth") <= 360
@@ -475,6 +514,7 @@ def test_a_name_that_was_made_to_point_here_is_refused(tab: Page, studio_address
     assert "this machine" in tab.content()
 
 
+@pytest.mark.slow
 def test_a_stopped_studio_is_said_so(page: Page) -> None:
     page.route("**/api/**", lambda route: route.abort())
     page.fill("#epsilon-text", "2")
@@ -498,7 +538,7 @@ def test_while_it_waits_the_page_says_so(tab: Page, studio_address: str) -> None
         tab.click(control)
     expect(tab.locator('[value="best"]')).to_be_checked()
     held[0].continue_()
-    expect(tab.locator("#graph")).to_have_attribute("aria-busy", "false", timeout=WAIT)
+    expect(tab.locator("#graph")).to_have_attribute("aria-busy", "false")
     assert complaints == []
     tab.unroute_all()
 

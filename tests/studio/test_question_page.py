@@ -86,6 +86,10 @@ def test_a_question_is_asked_drawn_and_restored_by_its_link(page: Page) -> None:
     answered(page, counts=[9, 7], epsilon="0.5", options=["red", "green"])
     assert shown_chances(page) == pytest.approx(row, rel=1e-12)
     assert page.input_value("#options") == "red\ngreen"
+    page.click("#draw-1")
+    expect(page.locator("#drawn li")).to_have_count(1)
+    change(page, "epsilon", "0.6")  # what was drawn with another ε does not stay
+    expect(page.locator("#drawn li")).to_have_count(0)
 
 
 def test_a_message_stands_under_its_field(page: Page) -> None:
@@ -132,7 +136,7 @@ def test_every_kind_plan_and_export(page: Page, tmp_path: Path) -> None:
     assert rb.load(tmp_path / "saved.json").question is not None
     tree = ElementTree.parse(tmp_path / "saved.svg").getroot()
     words = " ".join(text.text or "" for text in tree.iter("{http://www.w3.org/2000/svg}text"))
-    assert "made-up counts (pizza 9, noodles 5, salad 4)" in words
+    assert "made-up counts (noodles 9, pizza 5, salad 4)" in words
     shown = json.loads(page.evaluate("document.documentElement.dataset.answered"))
     assert shown["kind"] == "winner"
 

@@ -45,7 +45,13 @@ def same(world: World, settings: Settings, row: dict[Any, float]) -> None:
     )
 
 
-@pytest.mark.parametrize("guarantee", [rb.DP("1.5", "0.01"), rb.DP.from_ratio(6, delta="1/1000")])
+@pytest.mark.parametrize(
+    "guarantee",
+    [
+        rb.DP("1.5", "0.01"),
+        pytest.param(rb.DP.from_ratio(6, delta="1/1000"), marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     ("name", "mechanism"), [(name, one) for name in EXAMPLES for one in offered(example(name))]
 )

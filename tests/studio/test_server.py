@@ -288,6 +288,7 @@ def test_connections_that_wait_keep_nobody_out(studio_address: str, sent: bytes)
             line.close()
 
 
+@pytest.mark.slow
 def test_nothing_is_written_to_disk(tmp_path: Path) -> None:
     # A folder that nobody may write to would be no test for root; an empty one that stays so is.
     script = (
@@ -334,6 +335,7 @@ def test_without_the_extra_the_install_line_is_printed(monkeypatch: pytest.Monke
     assert "pip install 'rainbowdp[studio]'" in result.output
 
 
+@pytest.mark.slow
 def test_a_proof_that_was_killed_can_be_asked_for_again(studio_address: str) -> None:
     studio = Studio()
 

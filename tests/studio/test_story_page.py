@@ -37,7 +37,7 @@ def page(tab: Page, studio_address: str) -> Iterator[Page]:
 
 def opened(tab: Page, address: str) -> None:
     tab.goto(address)
-    expect(tab.locator("html")).to_have_attribute("data-ready", "story", timeout=WAIT)
+    expect(tab.locator("html")).to_have_attribute("data-ready", "story")
 
 
 def walk_through(page: Page) -> None:

@@ -338,7 +338,9 @@ def _curves(world: World, settings: Settings, mechanism: Mechanism) -> dict[str,
         reach = settings.guarantee.rows(start, np.arange(_FARTHEST + 1))
         sure = np.flatnonzero(reach[:, 0] >= _SURE)
         last = max(region.deepest, int(sure[0]) if len(sure) else _FARTHEST)
-        rows = settings.guarantee.rows(start, np.arange(last + 1))
+        rows = reach[: last + 1]
+        if last > _FARTHEST:
+            rows = settings.guarantee.rows(start, np.arange(last + 1))
         sums = np.minimum(np.cumsum([float(p) for p in start]), 1.0)[:-1]
         turns = settings.guarantee.phase_change(sums) if isinstance(settings.guarantee, DP) else []
         return curves | {

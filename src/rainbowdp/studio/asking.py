@@ -21,6 +21,7 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.questions import Quantile, Question, Ranking, Share, Threshold, Winner
 from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.sessions.buying import least
+from rainbowdp.sessions.needing import guarantee_for
 from rainbowdp.sessions.planning import plan
 from rainbowdp.sessions.targets import Target
 from rainbowdp.studio.settings import Wrong, shown
@@ -197,25 +198,18 @@ def _best(question: Question, guarantee: DP) -> QuestionMechanism:
     return made
 
 
-@lru_cache(maxsize=64)
-def _enough(question: Question, sure: Any, margin: int) -> DP:
-    """The least ε, to three decimals or so, that makes an answer so sure at a margin."""
-    wanted = {"question": Target(question, sure=sure, margin=margin)}
-    found = plan(wanted, currency="epsilon").guarantee
-    assert isinstance(found, DP)
-    return found
-
-
 def _mechanism(asked: Asked) -> tuple[QuestionMechanism, DP]:
     question: Any = asked.question  # hashable, each of them
     guarantee = asked.guarantee
     if guarantee is None:
         assert asked.target is not None
-        assert asked.target.margin is not None
+        certainty, margin = asked.target.certainty, asked.target.margin
         try:
-            guarantee = _enough(question, asked.target.certainty, asked.target.margin)
+            found = guarantee_for(question, sure=certainty, margin=margin)
         except RainbowError as error:
             raise Wrong("sure", str(error)) from None
+        assert isinstance(found, DP)
+        guarantee = found
     try:
         return _best(question, guarantee), guarantee
     except RainbowError as error:

@@ -8,6 +8,9 @@ export function percent(p) {
   return `${rounded} %`;
 }
 
+/** The same for what is never certain: a float of 1 is then only the nearest that there is. */
+export const uncertain = (p) => percent(Math.min(p, 1 - 2 ** -53));
+
 export function short(x) {
   if (x === 0) return "0";
   const size = Math.abs(x);

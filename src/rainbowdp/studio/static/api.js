@@ -20,10 +20,21 @@ async function fetched(path, options) {
 
 export const get = async (path, signal) => (await fetched(path, { signal })).json();
 
+const AGAIN = 400; // milliseconds after which a request that was dropped is made again
+
+/** A page has one request of a kind at a time, so where it is dropped for a newer one, that is another tab's. */
 export async function post(path, content, signal) {
   const body = JSON.stringify(content);
   const headers = { "Content-Type": "application/json" };
-  return (await fetched(path, { method: "POST", headers, body, signal })).json();
+  for (;;) {
+    try {
+      return await (await fetched(path, { method: "POST", headers, body, signal })).json();
+    } catch (error) {
+      if (error.status !== 409) throw error;
+    }
+    await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
+    signal?.throwIfAborted();
+  }
 }
 
 export async function postForText(path, content) {

@@ -9,30 +9,42 @@ const DASHES = [[], [9, 4], [10, 3, 2, 3], [2, 3], [6, 2, 1, 2], [4, 4], [1, 5],
 
 export function startCurves() {
   const charts = { growth: null, against: null };
+  const [shown, looks] = [{}, {}];
   const resized = new ResizeObserver(() => {
     for (const [id, chart] of Object.entries(charts)) chart?.setSize({ width: width(id), height: HEIGHT });
   });
   for (const id of Object.keys(charts)) resized.observe(find(id));
 
-  /** A chart with its key, which tells the values at `rest` until the pointer is somewhere. */
-  function draw(id, label, x, lines, rest, hooks = {}) {
-    const key = keyOf(label, lines);
-    const tell = (place) => {
-      key.querySelector(".at").textContent = `${label} ${x[place]}`;
-      key.querySelectorAll("output").forEach((output, number) => {
-        output.textContent = percent(lines[number].values[place]);
-        output.dataset.value = lines[number].values[place];
-      });
-    };
+  /** A chart with its key, which tells the values at `rest` until the pointer is somewhere. A chart that looks alike gets new values. */
+  function draw(id, label, x, lines, rest, mark = () => {}) {
+    const look = JSON.stringify([label, shared(label), lines.map(({ values, ...style }) => style)]);
+    shown[id] = { x, lines, rest, mark };
+    const data = [x, ...lines.map(({ values }) => values)];
+    if (charts[id] && looks[id] === look) {
+      charts[id].setData(data);
+      return tell(id, label, rest);
+    }
+    looks[id] = look;
     charts[id]?.destroy();
     find(id).replaceChildren();
     charts[id] = new uPlot({
       width: width(id), height: HEIGHT, ...shared(label),
       series: [{}, ...lines.map(({ values, name, ...style }) => style)],
-      hooks: { ...hooks, setCursor: [(u) => tell(u.cursor.idx ?? rest)] },
-    }, [x, ...lines.map(({ values }) => values)], find(id));
-    find(id).append(key);
-    tell(rest);
+      hooks: { drawAxes: [(u) => shown[id].mark(u)], setCursor: [(u) => tell(id, label, u.cursor.idx ?? shown[id].rest)] },
+    }, data, find(id));
+    find(id).append(keyOf(label, lines));
+    tell(id, label, rest);
+  }
+
+  function tell(id, label, place) {
+    const key = find(id).querySelector(".key");
+    if (!key) return; // the chart is being made
+    const { x, lines } = shown[id];
+    key.querySelector(".at").textContent = `${label} ${x[place]}`;
+    key.querySelectorAll("output").forEach((output, number) => {
+      output.textContent = percent(lines[number].values[place]);
+      output.dataset.value = lines[number].values[place];
+    });
   }
 
   function empty(id, note, text) {
@@ -60,7 +72,7 @@ export function startCurves() {
       points: { show: curves.depths.length < 16, size: 6, fill: lineColor(answer) },
     }));
     const rest = Math.min(depth ?? 0, curves.depths.length - 1);
-    draw("growth", "depth", curves.depths, lines, rest, { drawAxes: [(u) => marks(u, curves, depth)] });
+    draw("growth", "depth", curves.depths, lines, rest, (u) => marks(u, curves, depth));
   }
 
   function against(costs, chosen) {

@@ -27,6 +27,7 @@ export function startGraph(choose, id = "graph") {
   let rows = null;
   let tapped = () => false; // whoever edits the graph hears of a tap first
   let padding = PADDING;
+  let styled = ""; // the sheet in use
 
   cy.on("tap", (event) => {
     if (!world) return;
@@ -70,30 +71,54 @@ export function startGraph(choose, id = "graph") {
     cy.zoom({ level, renderedPosition: at });
     cy.userPanningEnabled(true);
     box.classList.add("near");
-    cy.style(sheet(1 / cy.zoom()));
+    style();
+  }
+
+  /** Anew only where it differs: every element is styled again. */
+  function style() {
+    const wanted = sheet(1 / cy.zoom());
+    const text = JSON.stringify(wanted);
+    if (text !== styled) cy.style(wanted);
+    styled = text;
   }
 
   const chosen = () => (cy.$("node.chosen").nonempty() ? Number(cy.$("node.chosen").id()) : null);
 
-  function show(next) {
+  /** Draw a world; after an edit, only what changed, and the bands stay until the new ones are here. */
+  function show(next, edited = false) {
     world = next;
     rows = null;
     const places = scaled(world);
     const labels = labeled(world);
     const sizes = weighted(world);
-    cy.batch(() => {
-      cy.elements().remove();
-      cy.add(world.datasets.map((dataset, number) => ({
+    const wanted = [
+      ...world.datasets.map((dataset, number) => ({
         data: { id: String(number), label: labels[number], size: sizes[number] * size(world) },
         position: { x: places[number][0], y: places[number][1] },
         classes: dataset.sign ? "sign" : "",
-      })));
-      cy.add(world.edges.map(([a, b]) => ({
+      })),
+      ...world.edges.map(([a, b]) => ({
         data: { id: `${a}-${b}`, source: String(a), target: String(b) },
         classes: world.datasets[a].region === world.datasets[b].region ? "" : "border",
-      })));
+      })),
+    ];
+    cy.batch(() => {
+      const ids = new Set(wanted.map(({ data }) => data.id));
+      cy.elements().filter((element) => !edited || !ids.has(element.id())).remove();
+      wanted.forEach(update);
+      cy.add(wanted.filter(({ data }) => cy.$id(data.id).empty()));
     });
     restyle();
+  }
+
+  function update({ data, position, classes }) {
+    const drawn = cy.$id(data.id);
+    if (drawn.empty()) return;
+    drawn.toggleClass(position ? "sign" : "border", classes !== "");
+    if (!position) return;
+    const { x, y } = drawn.position();
+    if (drawn.data("label") !== data.label || drawn.data("size") !== data.size) drawn.data({ label: data.label, size: data.size });
+    if (x !== position.x || y !== position.y) drawn.position(position);
   }
 
   function paint(nextRows, verdict) {
@@ -101,7 +126,7 @@ export function startGraph(choose, id = "graph") {
     cy.batch(() => {
       for (const node of cy.nodes()) {
         const next = bands(Number(node.id()));
-        if (next.stops !== node.data("stops")) node.data(next);
+        if (next.stops !== node.data("stops") || next.colors !== node.data("colors")) node.data(next);
       }
       cy.elements().removeClass("worst blamed faded");
       cy.nodes().toggleClass("faded", rows === null);
@@ -145,7 +170,7 @@ export function startGraph(choose, id = "graph") {
 
   function restyle() {
     if (!world) return;
-    if (!cy.nodes().first().data("stops")) for (const node of cy.nodes()) node.data(bands(Number(node.id())));
+    for (const node of cy.nodes()) if (!node.data("stops")) node.data(bands(Number(node.id())));
     cy.resize();
     cy.maxZoom(1.5);
     cy.fit(undefined, padding);
@@ -153,7 +178,7 @@ export function startGraph(choose, id = "graph") {
     fitted = cy.zoom();
     cy.userPanningEnabled(false);
     box.classList.remove("near");
-    cy.style(sheet(1 / cy.zoom()));
+    style();
   }
 
   const whenTapped = (hear) => { tapped = hear; };

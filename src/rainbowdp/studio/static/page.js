@@ -21,7 +21,7 @@ const PAUSE = 120; // milliseconds of rest before costs and proof are asked for
 const LONGEST_LINK = 60_000; // characters of a graph that fit into an address
 const REST = 700; // and before what takes longest, so that it is never in the way of a moving slider
 
-const state = { world: null, settings: null, answer: null, costs: [], best: null, matches: null };
+const state = { world: null, settings: null, answer: null, shown: null, costs: [], best: null, matches: null };
 const graph = startGraph((dataset) => change({ dataset }));
 const second = startGraph((dataset) => change({ dataset }), "graph-b");
 const beside = startBeside(second, { state, offer, listed }, () => graph.restyle());
@@ -59,18 +59,19 @@ const ask = latestOnly(async ({ world, settings }) => {
     if (state.world !== world) return;
     state.answer = answer;
     refusePromise(false);
-    showAnswer(settings);
+    state.shown = settings;
+    showAnswer();
+    showVerdict();
     slowly(world, settings);
   } catch (error) {
     if (state.world !== world) return;
-    if (error.status === 409) return;
     refusePromise(error.status === 422 && error.field === "guarantee", error.message);
     showBadge("refused", error.message);
   }
 });
 
-function showAnswer(settings) {
-  const { world, answer } = state;
+function showAnswer() {
+  const { world, answer, shown: settings } = state;
   const { rows, verdict } = answer;
   graph.paint(rows, verdict);
   const found = answer.dataset ?? null;
@@ -78,10 +79,15 @@ function showAnswer(settings) {
   showDataset(world, settings.dataset ?? null, rows?.[settings.dataset], found);
   curves.growth(world, answer.curves, world.datasets[settings.dataset]?.depth);
   showRecipe(answer, offer(settings.mechanism).releasable, world.text);
-  const proving = verdict.state === "checked" && offer(settings.mechanism).releasable;
-  showBadge(proving ? "proving" : verdict.state, verdict.text);
   beside.show();
   document.documentElement.dataset.answered = JSON.stringify({ world: world.title, ...settings });
+}
+
+/** Before the proof: what comes after it must not be taken back by a change of colors. */
+function showVerdict() {
+  const { answer: { verdict }, shown: settings } = state;
+  const proving = verdict.state === "checked" && offer(settings.mechanism).releasable;
+  showBadge(proving ? "proving" : verdict.state, verdict.text);
 }
 
 let timers = [];
@@ -98,7 +104,7 @@ function slowly(world, settings) {
   const content = { world: world.name, ...settings };
   const { signal } = slow;
   const { state: verdict } = state.answer.verdict;
-  const quietly = (error) => { if (error.name !== "AbortError" && error.status !== 409) trouble(error.message); };
+  const quietly = (error) => { if (error.name !== "AbortError") trouble(error.message); };
   const costs = () => post("/api/costs", content, signal).then((found) => {
     Object.assign(state, { costs: found.costs, matches: null });
     if (settings.mechanism !== "best") showWorst(found.worst);
@@ -192,17 +198,17 @@ async function redraw(world, patch) {
   find("world").lastElementChild.dataset.edited = "true";
   find("world").value = world.name;
   trouble("");
-  showWorld();
+  showWorld(true);
   editing.turned();
   await ask({ world, settings: state.settings });
 }
 
-function showWorld() {
+function showWorld(edited = false) {
   const { world, settings } = state;
   showWorst(null);
   remember();
   paintWith(world.colors);
-  graph.show(world);
+  graph.show(world, edited);
   listDatasets(world);
   showLegend(world);
   setBoundary(settings.boundary, offer().boundary);
@@ -234,7 +240,7 @@ function addWorld(name, title) {
 }
 
 async function start() {
-  startTheme(() => { graph.restyle(); second.restyle(); if (state.answer) { showAnswer(state.settings); showCosts(); } });
+  startTheme(() => { graph.restyle(); second.restyle(); if (state.answer) { showAnswer(); showCosts(); } });
   startControls((guarantee) => change({ guarantee }), (row) => {
     if (row === "hand" && !state.answer) setBoundary(null, true); // nothing to start from yet
     else change({ boundary: row === "hand" ? state.answer.equal_shares : row });
@@ -251,6 +257,9 @@ async function start() {
   find("file").addEventListener("change", async (event) => {
     if (event.target.files.length) await openFile(event.target.files[0]);
     event.target.value = "";
+  });
+  addEventListener("hashchange", () => { // a link pasted over this one; "#graph" is a place on the page
+    if (Object.keys(unpacked(location.hash.slice(1))).length) location.reload();
   });
   const { world: wanted, text, title, ...asked } = unpacked(location.hash.slice(1));
   let lost = "";

@@ -4,17 +4,18 @@ import { post, postForText } from "./api.js";
 import { packed, unpacked } from "./link.js";
 import { bar, find, make, makeSvg } from "/shared/dom.js";
 import { latestOnly } from "/shared/latest.js";
-import { percent } from "/shared/numbers.js";
+import { percent, uncertain } from "/shared/numbers.js";
 import { save } from "/shared/saving.js";
 import { startTheme } from "/shared/theme.js";
 
 const START = {
-  kind: "winner", options: ["pizza", "noodles", "salad"], first: 2, at_least: "1/2", equals: "yes",
+  kind: "winner", options: ["noodles", "pizza", "salad"], first: 2, at_least: "1/2", equals: "yes",
   bins: ["0", "20", "50", "100"], q: "1/2", relation: "substituted", ties: "first listed",
   counts: [9, 5, 4], by: "epsilon", epsilon: "1", delta: "0", sure: "0.99", margin: 5, plan: [], total: "2",
 };
 const OWN_COUNTS = { share: [12, 8], threshold: [12], winner: [9, 5, 4], ranking: [9, 5, 4], quantile: [4, 11, 5] };
 const USUAL = { share: "1/2", threshold: "10" };
+const FIRST = "Add a question first."; // beside a button that cannot be pressed yet
 const TEXTS = ["at_least", "q", "epsilon", "delta", "sure", "total"];
 
 let state = { ...START };
@@ -37,7 +38,8 @@ function groups() {
   if (state.kind === "share") return ["matching", "others"];
   if (state.kind === "threshold") return ["matching"];
   const { bins } = state;
-  return bins.slice(1).map((end, at) => `${bins[at]} to ${end}`);
+  const names = bins.slice(1).map((end, at) => `[${bins[at]}, ${end})`); // as the answers are called
+  return names.map((name, at) => (at === 0 ? `< ${bins[1]}` : at === names.length - 1 ? `≥ ${bins[at]}` : name));
 }
 
 function asked() {
@@ -95,7 +97,17 @@ const whole = (text) => (/^\d{1,15}$/.test(text.trim()) ? Number(text.trim()) : 
 function change(patch) {
   state = { ...state, ...patch };
   remember();
+  forgetDraws();
   ask(asked());
+}
+
+/** Answers to another question are gone, and nothing below them jumps. */
+function forgetDraws() {
+  const box = find("drawn");
+  if (!box.childElementCount) return;
+  box.style.minHeight = `${box.offsetHeight}px`;
+  box.replaceChildren();
+  find("drawn-note").textContent = "";
 }
 
 // What the library says.
@@ -107,7 +119,6 @@ const ask = latestOnly(async (question) => {
     complain(null);
     show();
   } catch (error) {
-    if (error.status === 409) return;
     complain(error);
     badge("refused", "");
   } finally {
@@ -155,7 +166,7 @@ function show() {
   };
   find("facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
   find("by-margin").replaceChildren(...told.by_margin.flatMap(({ margin, least }) => [
-    make("dt", {}, `margin ${margin}`), bar(least), make("dd", { "data-least": least }, percent(least))]));
+    make("dt", {}, `margin ${margin}`), bar(least), make("dd", { "data-least": least }, uncertain(least))]));
   find("recipe").textContent = told.python;
   find("command").textContent = told.command;
 }
@@ -183,6 +194,9 @@ function showPlanned() {
     return make("li", {}, make("b", {}, name), `${kind}, weight ${weight}`, button);
   }));
   find("divide").disabled = !state.plan.length;
+  const note = find("plan-note");
+  if (!state.plan.length) note.textContent = FIRST;
+  else if (note.textContent === FIRST) note.textContent = "";
 }
 
 function addToPlan() {
@@ -227,7 +241,7 @@ function figure() {
   const ink = "#1d2230";
   const svg = makeSvg("svg", { xmlns: "http://www.w3.org/2000/svg", "font-family": "Helvetica, Arial, sans-serif", "font-size": 14, fill: ink });
   const rows = [...told.chances.slice(0, 12).map(({ answer, chance, color }) => [answer, chance, color]), null,
-    ...told.by_margin.map(({ margin, least }) => [`margin ${margin}`, least, "#5a45c9"])];
+    ...told.by_margin.map(({ margin, least }) => [`margin ${margin}`, Math.min(least, 1 - 2 ** -53), "#5a45c9"])];
   const wide = 640;
   let y = 52;
   svg.append(makeSvg("text", { x: 20, y: 28, "font-size": 17, "font-weight": 600 }, `${state.kind}: ${told.guarantee}, ${told.mechanism}`));
@@ -244,7 +258,7 @@ function figure() {
     y += 24;
   }
   const caption = `Chances of the answers to made-up counts (${groups().map((name, at) => `${name} ${state.counts[at]}`).join(", ")}). `
-    + `${told.in_words} An answer proves, ${told.proves}. rainbowdp, mechanism ${told.mechanism}.`;
+    + `Under ${told.guarantee}, ${told.in_words}. What an answer proves, ${told.proves}. Made with rainbowdp, mechanism ${told.mechanism}.`;
   let line = "";
   y += 22;
   for (const word of [...caption.split(" "), null]) {
