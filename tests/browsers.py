@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")  # as tests/install_programs
 ARGUMENTS = [
@@ -27,6 +27,7 @@ ARGUMENTS = [
     "--host-resolver-rules=MAP rebound.test 127.0.0.1",
 ]
 WAIT = 20_000  # milliseconds; what is slow is our machine, never the test
+expect.set_options(timeout=WAIT)
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +73,7 @@ def link(address: str, **settings: Any) -> str:
 
 
 def accessible(tab: Page) -> None:
-    """What axe finds wrong on the page as it is shown now: nothing."""
+    """What axe finds wrong on the page once nothing is being worked out: nothing."""
+    expect(tab.locator('[aria-busy="true"]')).to_have_count(0)
     found = Axe().run(tab)
     assert found.violations_count == 0, found.generate_report()

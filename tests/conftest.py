@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from studio_server import studio_address
 __all__ = ["dice", "mariadb_url", "place", "places", "postgres_url", "spark", "studio_address"]
 
 provide_java()
+gc.disable()  # until all tests are collected: they are kept anyway
 
 # A landing must not depend on luck: CI tries the same examples every time, people new ones.
 # People's are so few that the run stays under five minutes on two cores; their runs add up.
@@ -69,6 +71,17 @@ LONGEST = ("tests/test_publishing.py", "tests/test_proofs.py", "tests/deploy/tes
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest comes first, so that no worker is left alone with it at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage again, but do not look through ten thousand tests each time."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """Let everything be cleared away at the end; DuckDB prints what is not."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(optionalhook=True)

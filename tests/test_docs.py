@@ -38,6 +38,10 @@ SERVICE = "https://answers.example.org"  # likewise, for a service on this machi
 PROGRAMS = {"bash": ["bash", "-euo", "pipefail", "-c"], "r": ["Rscript", "-e"]}
 CHECKOUT = "/home/ann/rainbowdp"  # a page's name for this folder
 RETELL = os.environ.get("RAINBOW_RETELL") == "1"
+LONG = {
+    *("when.md", "big-graph.md", "map-goals.md", "choose.md", "gallery.md", "plans.md"),
+    *("per-meter.md", "rankings.md", "counts.md", "format.md", "officer.md", "team-ledger.md"),
+}
 PEERS = re.compile(r"^(?:import|from) (tmlt|pydp)\b", re.MULTILINE)  # which we do not install
 
 
@@ -100,7 +104,7 @@ def service_of_pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def as_case(page: Path) -> Any:
-    long = page.name == "when.md" or "pyspark" in page.read_text()
+    long = page.name in LONG or "pyspark" in page.read_text()
     slow = [pytest.mark.slow] if long else []
     return pytest.param(page, id=page.name, marks=slow)
 

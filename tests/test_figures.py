@@ -25,6 +25,7 @@ def script() -> dict[str, Any]:
     return runpy.run_path(str(FOLDER / "figures.py"))
 
 
+@pytest.mark.slow
 def test_the_script_draws_the_pictures_that_are_kept(
     script: dict[str, Any], tmp_path: Path
 ) -> None:

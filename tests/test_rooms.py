@@ -318,6 +318,7 @@ assert "rb.by_kind(world" in answers.answer(world, chosen)["recipe"]
 """
 
 
+@pytest.mark.slow
 def test_a_kind_is_a_folder_and_a_line(copied: Path) -> None:
     """A new kind is saved, loaded, asked, compared, checked and shown; nothing else is touched."""
     package = copied / "rainbowdp"
