@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
-from rainbowdp.expecting import expect, whole
+from rainbowdp.expecting import brief, expect, whole
 from rainbowdp.graphs.edges import Edges, numbered
 from rainbowdp.graphs.readers.columns import LISTS, SEPARATORS, ColumnFile
 from rainbowdp.graphs.readers.gr import read_gr
@@ -203,7 +203,7 @@ def ends_of(file: ColumnFile, columns: Sequence[str] | None, weight: str | None)
     for name in [*ends, weight] if weight else ends:
         if name not in names:
             raise InvalidGraph(
-                f"{file.path} has no column {name!r}; its columns are {_listed(names)}"
+                f"{file.path} has no column {brief(name)}; its columns are {_listed(names)}"
             )
     return ends
 
