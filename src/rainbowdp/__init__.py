@@ -14,8 +14,6 @@ another answer allows.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rainbowdp.expecting import brief
-
 if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.answering.ask import ask
     from rainbowdp.answering.best import best, by_kind
@@ -431,7 +429,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     """Find a public name at its first use."""
     if name not in _HOME:
-        raise AttributeError(f"module {brief(__name__)} has no attribute {brief(name)}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = found
     return found
