@@ -35,6 +35,10 @@ ENDINGS = (
     *SEPARATORS,
     *LISTS,
 )
+_DAMAGED = (  # what NumPy raises of a file whose header says anything
+    *(OSError, EOFError, ValueError, TypeError, ArithmeticError, SyntaxError, TokenError),
+    *(RecursionError, MemoryError),
+)
 
 
 def read_graph(
@@ -147,7 +151,7 @@ def load_npy(path: Path) -> NDArray[Any]:
     """An ``.npy`` file as a memory map."""
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, EOFError, ValueError, SyntaxError, TokenError) as error:
+    except _DAMAGED as error:
         why = (isinstance(error, OSError) and error.strerror) or "not an array, or cut off"
         raise InvalidGraph(f"cannot read the .npy file {path}: {why}") from None
     return array
