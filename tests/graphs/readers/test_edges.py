@@ -228,6 +228,17 @@ def test_an_array_whose_header_says_anything(tmp_path: Path, shape: str) -> None
     assert_one_sentence(refused.value, path)
 
 
+@pytest.mark.parametrize("odd", ["", 3, np.arange(3), ["a"]], ids=str)
+def test_a_column_must_be_one_of_the_file(tmp_path: Path, odd: Any) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(rb.InvalidGraph) as refused:
+        rb.read_graph(path, columns=("a", odd))
+    assert_one_sentence(refused.value, "has no column", path)
+    with pytest.raises(rb.InvalidGraph, match=r"has no column|needs a str"):
+        rb.read_graph(path, weight=odd)
+
+
 def test_what_is_no_graph_file(tmp_path: Path) -> None:
     with pytest.raises(rb.InvalidGraph) as refused:
         rb.read_graph("roads.doc")

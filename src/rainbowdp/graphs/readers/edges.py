@@ -197,6 +197,8 @@ def _table_edges(
 def ends_of(file: ColumnFile, columns: Sequence[str] | None, weight: str | None) -> list[str]:
     """The two columns with the ends of each edge."""
     names = file.columns
+    if weight is not None:
+        _must_be_column(weight, file)
     ends = [name for name in names if name != weight] if columns is None else list(columns)
     if len(ends) != 2:
         also = " and that with its length by weight" if len(names) == 3 and weight is None else ""
@@ -204,12 +206,16 @@ def ends_of(file: ColumnFile, columns: Sequence[str] | None, weight: str | None)
             f"{file.path} has the columns {_listed(names)}; name the two with the ends of each "
             f"edge by columns{also}"
         )
-    for name in [*ends, weight] if weight else ends:
-        if name not in names:
-            raise InvalidGraph(
-                f"{file.path} has no column {brief(name)}; its columns are {_listed(names)}"
-            )
+    for name in ends:
+        _must_be_column(name, file)
     return ends
+
+
+def _must_be_column(name: object, file: ColumnFile) -> None:
+    if not isinstance(name, str) or name not in file.columns:
+        raise InvalidGraph(
+            f"{file.path} has no column {brief(name)}; its columns are {_listed(file.columns)}"
+        )
 
 
 def _listed(names: Sequence[str]) -> str:
