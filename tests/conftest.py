@@ -44,25 +44,32 @@ TOGETHER = (  # each has a server, a browser or compiled kernels of its own
     "tests/service/test_page.py",
     "tests/service/test_roles.py",
 )
+APART = (  # too long for one worker, so that only what is tested of one thing stays together
+    "tests/rules/test_contract.py",
+    "tests/tables/test_people.py",
+    "tests/tables/test_tables.py",
+)
 
 
 class OneStart(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Each test goes to whichever worker is free, but those of a page, Spark or MariaDB to one.
+    """The tests of a file go to one worker, which has started and made what they share.
 
-    These take long to start, and so do compiled kernels, which a fresh clone has to compile.
+    A slow one goes to whichever worker is free, as it takes longer than that.
     (With pytest 9.2, marks of xdist 3.8 make no groups.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
         if nodeid.startswith(STUDIO):
             return "studio"
-        if nodeid.startswith(TOGETHER):
-            return nodeid.partition("::")[0]
         if "spark" in nodeid and "spark_submit" not in nodeid:
             return "spark"
         if "mariadb" in nodeid:
             return "mariadb"
-        return nodeid
+        if file in APART:
+            return file + test.partition("[")[2]
+        slow = self.config.option.markexpr == "slow" and file not in TOGETHER
+        return nodeid if slow else file
 
 
 LONGEST = ("tests/test_publishing.py", "tests/test_proofs.py", "tests/deploy/test_container.py")

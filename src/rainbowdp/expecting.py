@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from rainbowdp.errors import InvalidQuestion, RainbowError
 Some = TypeVar("Some")
 
 _MOST_SHOWN = 200  # characters of a value in a message
+_MOST_BITS = 13_000  # of a whole number, so that Python prints it
 
 
 def expect(
@@ -37,16 +39,21 @@ def _named(kind: type[Any]) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def brief(value: object) -> str:
+def brief(value: object, shown: Callable[[object], str] = repr) -> str:
     """The beginning of what Python shows of a value.
 
-    >>> brief("red"), brief([10**5000])
-    ("'red'", 'a list')
+    >>> brief("red"), brief([10**5000]), brief("red", str)
+    ("'red'", 'a list', 'red')
     """
     try:
-        text = repr(value)
+        text = shown(value)
     except Exception:  # it may be the user's own; and Python prints no number of 4,301 digits
         return _named(type(value))
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """The beginning of a long text."""
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
@@ -68,6 +75,8 @@ def whole(
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         number = least - 1
+    if number.bit_length() > _MOST_BITS:
+        raise error(f"{what} must be a whole number of at most 3,900 digits, got a longer one")
     if number < least or (most is not None and number > most):
         got = f"{what}={brief(value)}" if what.isidentifier() else brief(value)
         wanted = f"of at least {least}" if number < least else f"of at most {most}"

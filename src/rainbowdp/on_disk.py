@@ -207,15 +207,16 @@ def _by_first_choice(
     for label, rainbow in regions.rainbows.items():
         if label not in utility or set(utility[label]) != set(number):
             raise InvalidMechanism(
-                f"utility must have a worth for each answer in the region {label!r}"
+                f"utility must have a worth for each answer in the region {brief(label)}"
             )
         row = np.array([float(utility[label][answer]) for answer in regions.answers])
         if not np.isfinite(row).all():
-            raise InvalidMechanism(f"worths must be finite numbers, got others in {label!r}")
+            raise InvalidMechanism(f"worths must be finite numbers, got others in {brief(label)}")
         place = number[rainbow[0]]
         if place in known and (worth[place] != row).any():
             raise InvalidMechanism(
-                f"the regions {known[place]!r} and {label!r} have one first choice, and on disk "
+                f"the regions {brief(known[place])} and {brief(label)} have one first choice, "
+                "and on disk "
                 "they must value answers alike; use the engine in memory, or the same losses"
             )
         known[place], worth[place] = label, row

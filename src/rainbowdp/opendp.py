@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.errors import InvalidMechanism, InvalidQuestion, MissingExtra
 from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -237,7 +238,7 @@ def _output(guarantee: Guarantee) -> tuple[Measure, Callable[[int], Any]]:
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(
             "OpenDP has a measure for DP, GaussianDP and ZeroConcentrated guarantees, got "
-            f"{guarantee!r}"
+            f"{brief(guarantee)}"
         )
     if not guarantee.exact_delta:
         return dp.max_divergence(), lambda steps: _epsilon(guarantee, steps)

@@ -69,6 +69,7 @@ def test_every_guarantee_and_boundary(tmp_path: Path, options: list[str]) -> Non
     assert "proved" in CliRunner().invoke(app, ["check", out]).output
 
 
+@pytest.mark.slow
 def test_the_best_is_taken_by_default_and_says_why(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     result = run(EXTRACT, *SITES, "--epsilon", "0.2", "-o", str(out), "--json")
@@ -255,9 +256,21 @@ def test_a_folder_is_no_file_to_write(out: str) -> None:
 APART = "site,north,middle,south\nnorth,0,30,90\nmiddle,30,0,60\nsouth,90,60,0\n"
 
 
+TOWN = ["--sites", "north=1,middle=120,south=240"]
+
+
+def town(tmp_path: Path) -> str:
+    """Twenty streets of twelve corners, 1 to 240."""
+    along = [(node, node + 1) for node in range(1, 240) if node % 12]
+    across = [(node, node + 12) for node in range(1, 229)]
+    file = tmp_path / "town.csv"
+    file.write_text("from,to\n" + "".join(f"{a},{b}\n" for a, b in along + across))
+    return str(file)
+
+
 def told(tmp_path: Path, *options: str) -> dict[str, Any]:
     out = str(tmp_path / "out.json")
-    result = run(EXTRACT, *SITES, "--epsilon", "0.5", *options, "-o", out, "--json")
+    result = run(town(tmp_path), *TOWN, "--epsilon", "0.5", *options, "-o", out, "--json")
     assert result.exit_code == 0, result.output
     found: dict[str, Any] = json.loads(result.output)
     return found
@@ -267,22 +280,23 @@ def test_a_goal_of_the_designers_own(tmp_path: Path) -> None:
     """What the command says of losses is what the files lose, node by node."""
     loss, people = tmp_path / "loss.csv", tmp_path / "people.csv"
     loss.write_text(APART)
-    people.write_text("node,weight\n" + "".join(f"{n},{n % 5}\n" for n in range(1, 4001)))
+    people.write_text("node,weight\n" + "".join(f"{n},{n % 5}\n" for n in range(1, 241)))
     found = told(tmp_path, "--loss", str(loss), "--weights", str(people))
     assert found["goal"] == "worth by region and answer, datasets by their weights"
     mechanism, names = rb.load(tmp_path / "out.json"), ["north", "middle", "south"]
     costs = rb.read_loss(loss, names, names)
     rows: dict[Any, Any] = {}
     lost = 0.0
-    sites = dict(zip(names, (1, 2000, 4000), strict=True))
-    near = rb.nearest_sites(rb.read_graph(EXTRACT), sites).labels.tolist()
+    graph = rb.read_graph(town(tmp_path))
+    sites = dict(zip(names, (1, 120, 240), strict=True))
+    near = rb.nearest_sites(graph, sites).labels.tolist()
     for node, *key in duckdb.execute(f"FROM '{tmp_path / 'out.parquet'}'").fetchall():
         place = tuple(key)
         if place not in rows:
             rows[place] = mechanism[place]
         costly = costs[near[node - 1]]
         lost += node % 5 * math.fsum(float(p) * costly[a] for a, p in rows[place].items())
-    assert found["value"] == pytest.approx(-lost / sum(n % 5 for n in range(1, 4001)))
+    assert found["value"] == pytest.approx(-lost / sum(n % 5 for n in range(1, 241)))
     values = [each["value"] for each in found["candidates"]]
     assert max(v for v in values if v is not None) == found["value"]
 
@@ -299,7 +313,7 @@ def test_distance_forbidden_answers_and_a_boundary_for_the_goal(tmp_path: Path) 
     kept = told(tmp_path, "--mechanism", "exponential", "--forbid", "north")
     assert kept["kind"] == "exponential"
     options = ["--epsilon", "0.5", "--loss", str(loss), "-o", str(tmp_path / "o.json")]
-    shown = run(EXTRACT, *SITES, *options).output
+    shown = run(town(tmp_path), *TOWN, *options).output
     assert "which loses least of those below" in shown
     assert "in the mean over nodes" in shown
 

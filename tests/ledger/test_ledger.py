@@ -452,7 +452,7 @@ def refusals(ledger: Ledger) -> Iterator[tuple[Callable[[], object], str]]:
         "The mechanism must be described by a mapping of JSON values, got str 'best'.",
     )
     yield (
-        asked(guarantee=rb.DP(1 + Fraction(1, 2**15_000))),
+        asked(guarantee=rb.DP.from_ratio(2 + Fraction(1, 2**14_000), 1 - Fraction(1, 3**8_000))),
         "A ledger keeps guarantees of up to 4300 digits, and this one is longer. Give epsilon, "
         "delta, mu and rho as short decimals.",
     )

@@ -18,6 +18,7 @@ from rainbowdp.answering.counting import CountMechanism, CountRelease
 from rainbowdp.answering.release import Release
 from rainbowdp.answering.sources import source_of
 from rainbowdp.errors import LedgerError, RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.questions.units import unit_of
 from rainbowdp.questions.words import in_words
 from rainbowdp.tables import must_exist
@@ -109,7 +110,9 @@ def ask(
             f"got {type(mechanism).__name__}; a graph's mechanism has release(dataset)"
         )
     if isinstance(ledger, str | PathLike):
-        raise LedgerError(f"ask needs an open ledger, got {str(ledger)!r}. Use Ledger.open(...).")
+        raise LedgerError(
+            f"ask needs an open ledger, got {brief(str(ledger))}. Use Ledger.open(...)."
+        )
     if ledger is not None and not hasattr(ledger, "must_fit"):
         raise LedgerError(f"ask needs a Ledger or None, got {type(ledger).__name__}")
     question, guarantee = mechanism.question, mechanism.guarantee
@@ -146,7 +149,8 @@ def ask(
 def _remembered(mechanism: Askable, past: Entry) -> Release:
     if past.answer is None:
         raise LedgerError(
-            f"The answer named {past.name!r} was paid for but never recorded, so it is lost. Ask "
+            f"The answer named {brief(past.name)} was paid for but never recorded, so it is "
+            "lost. Ask "
             "again under another name."
         )
     told = (past.mechanism or {}).get("proves")

@@ -122,7 +122,7 @@ def posterior(mechanism: Any, answer: Answer, prior: AnyWeights | None = None) -
     for part, rows in blocks(found, np.arange(len(graph))):
         chances[part] *= rows[:, column]
     if chances.sum() <= 0:
-        raise RainbowError(f"{answer!r} is never given where the prior has a chance")
+        raise RainbowError(f"{brief(answer)} is never given where the prior has a chance")
     known: Floats = chances / chances.sum()
     return known
 

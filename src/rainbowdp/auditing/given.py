@@ -109,7 +109,8 @@ def _from_lines(
     missing = [name for name in wanted if name not in columns]
     if missing:
         raise InvalidFile(
-            f"{where} must have the columns {', '.join(wanted)}, got none called {missing[0]!r}"
+            f"{where} must have the columns {', '.join(wanted)}, got none called "
+            f"{brief(missing[0])}"
         )
     found: dict[Any, dict[Answer, Any]] = {}
     for number, line in enumerate(lines, 1):
@@ -119,7 +120,8 @@ def _from_lines(
         row = found.setdefault(key, {})
         if line["answer"] in row:
             raise InvalidFile(
-                f"{where}, record {number}: the dataset has the answer {line['answer']!r} twice"
+                f"{where}, record {number}: the dataset has the answer {brief(line['answer'])} "
+                "twice"
             )
         row[line["answer"]] = line["probability"]
     try:
@@ -147,7 +149,7 @@ def _from_json(content: Any, world: World, path: Any) -> Written:
         for row in rows:
             key = _key(row["dataset"], world)
             if key in found:
-                raise InvalidFile(f"{path} has two rows for {row['dataset']!r}")
+                raise InvalidFile(f"{path} has two rows for {brief(row['dataset'])}")
             found[key] = row["probabilities"]
         written = from_mapping(found, world)
         pairs = said.get("pairs")
@@ -161,7 +163,7 @@ def _from_json(content: Any, world: World, path: Any) -> Written:
     except RainbowError as error:
         raise InvalidFile(f"{path}: {error}") from None
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise InvalidFile(f"{path} must hold rows, got something else: {error!r}") from error
+        raise InvalidFile(f"{path} must hold rows, got something else: {brief(error)}") from error
     return Written(written.datasets, written.rows, world, pairs)
 
 
@@ -172,7 +174,7 @@ def _key(dataset: Any, world: World) -> Any:
             return tuple(sorted(dataset.items()))
         names = [name for name, _ in world.groups]
         if other := set(dataset) - set(names):
-            raise InvalidFile(f"a dataset has a count of {min(other)!r}, which is no group")
+            raise InvalidFile(f"a dataset has a count of {brief(min(other))}, which is no group")
         return tuple(dataset.get(name, 0) for name in names)
     return tuple(dataset) if isinstance(dataset, list) else dataset
 
@@ -200,7 +202,9 @@ def _count(value: Any, key: Any) -> int:
             return whole
     except (TypeError, ValueError, ArithmeticError):
         pass
-    raise InvalidMechanism(f"a count must be a whole number from 0, got {brief(value)} in {key!r}")
+    raise InvalidMechanism(
+        f"a count must be a whole number from 0, got {brief(value)} in {brief(key)}"
+    )
 
 
 def _row(row: Any, world: World, key: Any) -> Mapping[Answer, Any]:
@@ -209,11 +213,11 @@ def _row(row: Any, world: World, key: Any) -> Mapping[Answer, Any]:
     answers = getattr(world, "answers", None)
     if answers is None or isinstance(row, str) or not hasattr(row, "__len__"):
         raise InvalidMechanism(
-            f"a row must be {{answer: probability}}, got {brief(row)} at {key!r}"
+            f"a row must be {{answer: probability}}, got {brief(row)} at {brief(key)}"
         )
     if len(row) != len(answers):
         raise InvalidMechanism(
             f"a row must have a probability for each of the {len(answers)} answers, got {len(row)} "
-            f"at {key!r}"
+            f"at {brief(key)}"
         )
     return dict(zip(answers, row, strict=True))

@@ -92,7 +92,8 @@ def _given(
     wrong = next((pair for pair in listed if not _are_neighbors(world, *pair)), None)
     if wrong is not None:
         raise RainbowError(
-            f"pairs must hold neighbors, {_change(world)}, got {brief(wrong[0])} and {wrong[1]!r}"
+            f"pairs must hold neighbors, {_change(world)}, got {brief(wrong[0])} and "
+            f"{brief(wrong[1])}"
         )
     plural = "pair" if len(found) == 1 else "pairs"
     scope = f"the {len(found):,} given {plural}"

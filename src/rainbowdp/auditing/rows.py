@@ -10,6 +10,7 @@ from typing import Any
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.auditing.curve import Row
 from rainbowdp.errors import InvalidDistribution, InvalidMechanism, RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.numeric.quantity import exact_distribution
 
 
@@ -42,7 +43,7 @@ class Rows:
             try:
                 exact = exact_distribution(values)
             except InvalidDistribution as error:
-                raise InvalidDistribution(f"at {dataset!r}: {error}") from None
+                raise InvalidDistribution(f"at {brief(dataset)}: {error}") from None
             index.append(known.setdefault(exact, len(known)))
         return cls(listed, tuple(known), tuple(index), rounded)
 
@@ -74,18 +75,20 @@ def _row(law: Callable[[Dataset], Any], dataset: Dataset) -> Mapping[Answer, Any
         raise
     except Exception as error:
         raise InvalidMechanism(
-            f"the mechanism must have a row at {dataset!r}, but raised {type(error).__name__}: "
+            f"the mechanism must have a row at {brief(dataset)}, but raised "
+            f"{type(error).__name__}: "
             f"{error}"
         ) from error
     if not isinstance(row, Mapping):
         raise InvalidMechanism(
             "a mechanism must give {answer: probability} for each dataset, got "
-            f"{type(row).__name__} at {dataset!r}; if it draws an answer, say how often to draw, "
+            f"{type(row).__name__} at {brief(dataset)}; if it draws an answer, say how often to "
+            "draw, "
             "as in draws=100_000"
         )
     if not row:
         raise InvalidMechanism(
-            f"a mechanism must give a probability to some answer, got none at {dataset!r}"
+            f"a mechanism must give a probability to some answer, got none at {brief(dataset)}"
         )
     return row
 

@@ -33,6 +33,7 @@ from rainbowdp.auditing.curve import Curve, Row
 from rainbowdp.auditing.neighborhood import Neighborhood
 from rainbowdp.auditing.renyi import Divergences
 from rainbowdp.errors import InvalidMechanism, RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -143,7 +144,7 @@ def _counted(draw: Callable[[Dataset], Answer], dataset: Dataset, size: int) -> 
         raise
     except Exception as error:
         raise InvalidMechanism(
-            f"the mechanism must draw a hashable answer at {dataset!r}, but raised "
+            f"the mechanism must draw a hashable answer at {brief(dataset)}, but raised "
             f"{type(error).__name__}: {error}"
         ) from error
 

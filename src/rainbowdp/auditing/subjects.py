@@ -30,6 +30,7 @@ from rainbowdp.exact.counts import FORMAT as COUNT_FORMAT
 from rainbowdp.exact.counts import ExactCount
 from rainbowdp.exact.mechanism import FORMAT, ExactMechanism, Releasable
 from rainbowdp.exact.rule import Outline
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -124,7 +125,7 @@ def _of_written(written: Written, name: str) -> Subject:
         if row is None and isinstance(dataset, int):
             row = rows.get(str(dataset))  # a file has texts, whatever a graph has
         if row is None:
-            raise InvalidMechanism(f"the table has no row for {dataset!r}; add it")
+            raise InvalidMechanism(f"the table has no row for {brief(dataset)}; add it")
         return row
 
     return Subject(name, law, written.world, only=written.datasets, pairs=written.pairs)

@@ -16,6 +16,7 @@ from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGuarantee, InvalidQuestion, RainbowError
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import simulate
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import whole_margins, with_infinity
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
@@ -325,7 +326,7 @@ def checked(world: Any, guarantee: Any) -> tuple[World, DP]:
             f"a baseline is for a rainbow graph or a question, got {type(world).__name__}"
         )
     if not isinstance(guarantee, DP):
-        raise InvalidGuarantee(f"a baseline needs an (ε,δ) guarantee, got {guarantee}")
+        raise InvalidGuarantee(f"a baseline needs an (ε,δ) guarantee, got {brief(guarantee, str)}")
     return world, guarantee
 
 

@@ -148,7 +148,8 @@ def channel(
     empty = next((place for place in present if masses[place] <= 0), None)
     if empty is not None:
         raise RainbowError(
-            f"the prior must give every region a chance, but {graph.answers[int(empty)]!r} has none"
+            f"the prior must give every region a chance, but {brief(graph.answers[int(empty)])} "
+            "has none"
         )
     table = np.zeros((size, size))
     for part, rows in blocks(found, np.arange(len(graph))):

@@ -165,9 +165,10 @@ class ExactMechanism(Releasable):
             raise InvalidMechanism(f"answers must be different, got {brief(self.answers)}")
         if self.question is None and not is_on_a_graph(self.neighbors):
             raise InvalidMechanism(
-                f"neighbors must be {ON_A_GRAPH!r} or {at_a_distance('…')!r} where there is no "
+                f"neighbors must be {brief(ON_A_GRAPH)} or {brief(at_a_distance('…'))} where "
+                "there is no "
                 "question, got "
-                f"{self.neighbors!r}: a promise about tables needs the question it is about"
+                f"{brief(self.neighbors)}: a promise about tables needs the question it is about"
             )
         if self.question is not None and self.question.get("neighbors") != self.neighbors:
             raise InvalidMechanism(

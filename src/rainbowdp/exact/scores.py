@@ -155,7 +155,8 @@ class VoteScores(Scores):
     def __post_init__(self) -> None:
         if any(type(number) is not int or number < 1 for number in (self.answers, self.rows)):
             raise InvalidMechanism(
-                f"scores need answers and rows from 1, got {brief(self.answers)} and {self.rows!r}"
+                f"scores need answers and rows from 1, got {brief(self.answers)} and "
+                f"{brief(self.rows)}"
             )
         ties = one_of(Ties, self.ties, "ties", InvalidMechanism)
         neighbors = one_of(Neighbors, self.neighbors, "neighbors", InvalidMechanism)

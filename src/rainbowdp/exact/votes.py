@@ -11,6 +11,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Integers
 from rainbowdp.errors import InvalidMechanism, NoPlace
 from rainbowdp.exact.margins import MOST, array_of, numbers_of
+from rainbowdp.expecting import brief
 from rainbowdp.questions import Question
 from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.questions.weights import limit_of
@@ -63,14 +64,16 @@ def must_be_that_vote(
     """Refuse all but a vote of this size and relation, these ties and rows a person."""
     if (size, relation) != (len(answers), neighbors):
         raise InvalidMechanism(
-            f"a rule for votes must be for {len(answers)} answers and neighbors {neighbors!r}, "
-            f"got {size} and {relation!r}"
+            f"a rule for votes must be for {len(answers)} answers and neighbors "
+            f"{brief(neighbors)}, "
+            f"got {size} and {brief(relation)}"
         )
     given = question or {}
     asked = (given.get("kind"), given.get("ties"), limit_of(given) if given else None)
     if asked != ("winner", ties, rows):
         raise InvalidMechanism(
-            f"a rule for a vote with ties {ties!r} and at most {rows} records (or units of weight) "
+            f"a rule for a vote with ties {brief(ties)} and at most {rows} records (or units of "
+            "weight) "
             f"a person must have such a question, got {asked}"
         )
 

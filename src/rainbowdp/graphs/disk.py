@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Label, Rainbow
 from rainbowdp.errors import InvalidGraph
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.edges import Edges, Ids
 from rainbowdp.graphs.engines.joins import Joins, joins
 from rainbowdp.graphs.margins import half_of_memory
@@ -228,7 +228,7 @@ class DiskGraph:
             raise InvalidGraph("nearest_sites needs at least one site, got none")
         if len(set(places)) < len(places):
             twice = next(node for node in nodes if nodes.count(node) > 1)
-            raise InvalidGraph(f"the sites list the node {twice!r} twice; list it once")
+            raise InvalidGraph(f"the sites list the node {brief(twice)} twice; list it once")
         between = self.engine.between(places)
         np.fill_diagonal(between, -1.0)
         order = np.argsort(between, axis=1, kind="stable").tolist()
@@ -275,7 +275,7 @@ class DiskGraph:
         values, numbers = np.unique(marks, return_inverse=True)
         missing = next((each for each in values.tolist() if each not in rainbows), None)
         if missing is not None:
-            raise InvalidGraph(f"label {missing!r} has no rainbow; add it to rainbows")
+            raise InvalidGraph(f"label {brief(missing)} has no rainbow; add it to rainbows")
         table = self.engine.numbers(numbers)
         return self._regions(table, tuple(values.tolist()), rainbows, None, 0)
 
@@ -318,7 +318,7 @@ class DiskGraph:
             found = self.engine.run("SELECT place FROM names WHERE name = $1", [node])
             if found:
                 return int(found[0][0])
-        raise InvalidGraph(f"the site {node!r} is not a node of the graph")
+        raise InvalidGraph(f"the site {brief(node)} is not a node of the graph")
 
     def _regions(
         self,

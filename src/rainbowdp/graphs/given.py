@@ -25,7 +25,7 @@ def assignment(assigned: Any, loaded: Edges, what: str) -> tuple[Sequence[Datase
             missing = next((name for name in loaded.names if name not in assigned), None)
             if missing is not None:
                 raise InvalidGraph(
-                    f"dataset {missing!r} has no {what}; give it one, or leave out its edges"
+                    f"dataset {brief(missing)} has no {what}; give it one, or leave out its edges"
                 )
         return names, list(assigned.values())
     if isinstance(assigned, str) or not hasattr(assigned, "__len__"):
@@ -72,7 +72,7 @@ def pairs_of_positions(loaded: Edges, names: Sequence[Dataset]) -> NDArray[Any]:
 
 
 def _unknown(name: Any, remedy: str) -> InvalidGraph:
-    return InvalidGraph(f"an edge leads to the unknown dataset {name!r}; {remedy}")
+    return InvalidGraph(f"an edge leads to the unknown dataset {brief(name)}; {remedy}")
 
 
 def numbered_marks(marks: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
@@ -122,4 +122,4 @@ def rainbow_of(rainbows: Any, label: Label) -> Sequence[Answer]:
         order: Sequence[Answer] = rainbows[label]
         return order
     except (KeyError, IndexError, TypeError):
-        raise InvalidGraph(f"label {label!r} has no rainbow; add it to rainbows") from None
+        raise InvalidGraph(f"label {brief(label)} has no rainbow; add it to rainbows") from None

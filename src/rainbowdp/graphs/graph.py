@@ -150,7 +150,8 @@ class RainbowGraph:
         if across is not None:
             one, other = self.names(np.array(across))
             raise InvalidGraph(
-                f"the edge between {one!r} and {other!r} is shorter than the unit, which makes "
+                f"the edge between {brief(one)} and {brief(other)} is shorter than the unit, "
+                "which makes "
                 "them one place, but they are in two regions; use a smaller unit, or give both "
                 "one label"
             )

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.edges import Edges, read_edges
 from rainbowdp.numeric.quantity import Number, exact
 
@@ -98,7 +99,9 @@ def _numbers(loaded: Edges, lengths: Any) -> NDArray[Any]:
         for first, second in (_ends(loaded, number) for number in range(len(loaded.pairs))):
             length = lengths.get((first, second), lengths.get((second, first)))
             if length is None:
-                raise InvalidGraph(f"the edge between {first!r} and {second!r} has no length")
+                raise InvalidGraph(
+                    f"the edge between {brief(first)} and {brief(second)} has no length"
+                )
             found.append(length)
         lengths = found
     if isinstance(lengths, str) or not hasattr(lengths, "__len__"):

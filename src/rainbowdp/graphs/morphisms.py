@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Dataset
 from rainbowdp.errors import NotAMorphism
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
 
@@ -91,8 +91,9 @@ class Morphism:
         if torn is not None:
             apart = "not neighbors" if whole else "farther apart"
             raise NotAMorphism(
-                f"this map is no morphism: it sends the neighbors {torn[0]!r} and {torn[1]!r} to "
-                f"{self[torn[0]]!r} and {self[torn[1]]!r}, which are {apart}"
+                f"this map is no morphism: it sends the neighbors {brief(torn[0])} and "
+                f"{brief(torn[1])} to "
+                f"{brief(self[torn[0]])} and {brief(self[torn[1]])}, which are {apart}"
             )
 
     @classmethod
@@ -221,7 +222,7 @@ def _lookup(image: Mapping[Dataset, Dataset]) -> Callable[[Dataset], Dataset]:
         try:
             return image[dataset]
         except (KeyError, IndexError, TypeError):
-            raise NotAMorphism(f"image has no entry for dataset {dataset!r}") from None
+            raise NotAMorphism(f"image has no entry for dataset {brief(dataset)}") from None
 
     return where
 

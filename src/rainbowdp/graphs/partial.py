@@ -89,13 +89,14 @@ def partial_rainbows(
         if stray is not None or not listed:
             fault = "none" if not listed else f"the unknown answer {stray!r}"
             raise InvalidRainbow(
-                f"the rainbow of {label!r} must list at least one of the answers, got {fault}"
+                f"the rainbow of {brief(label)} must list at least one of the answers, got {fault}"
             )
         place = {answer: number for number, tier in enumerate(order) for answer in tier}
         if len(place) < len(listed):
             twice = next(answer for answer in listed if listed.count(answer) > 1)
             raise InvalidRainbow(
-                f"the rainbow of {label!r} must list each answer once, got {brief(twice)} twice"
+                f"the rainbow of {brief(label)} must list each answer once, got {brief(twice)} "
+                "twice"
             )
         numbers[label] = {answer: place.get(answer, len(order)) for answer in everything}
         rainbows[label] = tuple(sorted(everything, key=numbers[label].__getitem__))

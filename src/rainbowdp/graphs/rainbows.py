@@ -55,19 +55,19 @@ def as_rainbow(order: Iterable[Answer], answers: Sequence[Answer] | None = None)
         missing = [a for a in answers if a not in known]
         if missing:
             raise InvalidRainbow(
-                f"a rainbow must list every answer, got {show(rainbow)} without {missing[0]!r}"
+                f"a rainbow must list every answer, got {show(rainbow)} without {brief(missing[0])}"
             )
         unknown = next(a for a in rainbow if a not in set(answers))
         raise InvalidRainbow(
             f"a rainbow must be a permutation of the answers {show(answers)}, "
-            f"got the unknown answer {unknown!r} in {show(rainbow)}"
+            f"got the unknown answer {brief(unknown)} in {show(rainbow)}"
         )
     return rainbow
 
 
 def show(rainbow: Iterable[Answer]) -> str:
     """A rainbow for a message: ``blue > red > green``."""
-    return " > ".join(str(a) for a in rainbow)
+    return " > ".join(brief(answer, str) for answer in rainbow)
 
 
 def in_order(condition: Any, rainbow: Rainbow) -> tuple[Fraction, ...]:
@@ -77,7 +77,7 @@ def in_order(condition: Any, rainbow: Rainbow) -> tuple[Fraction, ...]:
         if unknown is not None:
             raise InvalidDistribution(
                 f"a distribution must be over the answers {', '.join(map(str, rainbow))}, "
-                f"got the unknown answer {unknown!r}"
+                f"got the unknown answer {brief(unknown)}"
             )
         return exact_distribution([condition.get(answer, 0) for answer in rainbow])
     if isinstance(condition, str | Set) or not hasattr(condition, "__len__"):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.edges import placed
 from rainbowdp.graphs.engines import engine
 from rainbowdp.graphs.graph import RainbowGraph
@@ -68,7 +69,7 @@ def site_distances(
     named = sites if isinstance(sites, Mapping) else {site: site for site in sites}
     missing = next((answer for answer in graph.answers if answer not in named), None)
     if missing is not None:
-        raise InvalidGraph(f"every answer must have a site, but {missing!r} has none")
+        raise InvalidGraph(f"every answer must have a site, but {brief(missing)} has none")
     chosen = [graph.position(named[answer]) for answer in graph.answers]
     offsets, targets = graph.compressed
     searched = engine(len(graph) + graph.edge_count, len(chosen))

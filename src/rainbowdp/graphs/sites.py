@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidGraph
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.edges import Edges, Ids, place_of, placed
 from rainbowdp.graphs.engines import engine
 from rainbowdp.graphs.lengths import measured, merged_weights
@@ -144,10 +144,10 @@ def _places_of(graph: Edges, nodes: Sequence[Dataset]) -> list[int]:
     places = [place for place in found if place is not None]
     if len(places) < len(nodes):
         stray = nodes[found.index(None)]
-        raise InvalidGraph(f"the site {stray!r} is not a node of the graph")
+        raise InvalidGraph(f"the site {brief(stray)} is not a node of the graph")
     if len(set(places)) < len(places):
         twice = next(node for node in nodes if nodes.count(node) > 1)
-        raise InvalidGraph(f"the sites list the node {twice!r} twice; list it once")
+        raise InvalidGraph(f"the sites list the node {brief(twice)} twice; list it once")
     return places
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.expecting import shortened
 from rainbowdp.guarantees.curve import FloatOrArray, prefix_and_depth
 from rainbowdp.guarantees.growth import SATURATED, Coefficients, Line
 from rainbowdp.guarantees.guarantee import checked_changes
@@ -111,9 +112,9 @@ class DP(PiecewiseLinear):
         top = exact(numerator, "numerator", InvalidGuarantee)
         bottom = exact(denominator, "denominator", InvalidGuarantee)
         if bottom <= 0 or not _is_ratio(top / bottom):
+            got = f"{numerator}" if denominator == 1 else f"{numerator}/{denominator}"
             raise InvalidGuarantee(
-                "the ratio e^epsilon must be 1 or in [1 + 1e-100, e^700], "
-                f"got {numerator if denominator == 1 else f'{numerator}/{denominator}'}"
+                f"the ratio e^epsilon must be 1 or in [1 + 1e-100, e^700], got {shortened(got)}"
             )
         self = object.__new__(cls)
         ratio = top / bottom

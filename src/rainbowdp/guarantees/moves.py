@@ -16,6 +16,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -42,7 +43,7 @@ def of_one_move(guarantee: Guarantee, moves: int) -> Guarantee:
         return _of_one_ratio(guarantee, moves)
     raise InvalidGuarantee(
         f"one change here is {moves} moves of a record, whose price is known for (ε,δ), μ and ρ, "
-        f"got {guarantee}: use one of these"
+        f"got {brief(guarantee, str)}: use one of these"
     )
 
 

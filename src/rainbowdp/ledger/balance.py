@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rainbowdp.display import cards
+from rainbowdp.expecting import brief
 from rainbowdp.ledger.chain import Head, Record
 from rainbowdp.ledger.cost import KINDS, Cost
 from rainbowdp.ledger.limits import Limit, limited, paid, restored_limit
@@ -202,7 +203,7 @@ def after(balance: Balance | None, record: Record) -> Balance:
         return replace(balance, head=head, closed=record.time)
     if record.kind in ("note", "link"):
         return replace(balance, head=head)
-    raise ValueError(f"no kind {record.kind!r}")
+    raise ValueError(f"no kind {brief(record.kind)}")
 
 
 def _created(content: Mapping[str, Any], head: Head) -> Balance:

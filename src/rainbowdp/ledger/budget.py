@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from rainbowdp.errors import InvalidGuarantee
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.conversions import mu_within, rho_within
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.ledger.amounts import plain, rounded_down
@@ -43,7 +44,7 @@ def budget(
         )
     if spend_in is not None and epsilon is None:
         raise InvalidGuarantee(
-            f"spend_in={spend_in!r} is for a budget in epsilon and delta; leave it out."
+            f"spend_in={brief(spend_in)} is for a budget in epsilon and delta; leave it out."
         )
     total_delta, apart = _chance(delta, "delta"), _chance(delta_apart, "delta_apart")
     if apart and spend_in is None:
@@ -69,7 +70,7 @@ def budget(
         return ZeroConcentratedCost(rounded_down(rho_within(promise)), apart)
     if spend_in == "mu":
         return GaussianCost(rounded_down(mu_within(promise) ** 2), apart)
-    raise InvalidGuarantee(f"spend_in must be 'mu' or 'rho', got spend_in={spend_in!r}.")
+    raise InvalidGuarantee(f"spend_in must be 'mu' or 'rho', got spend_in={brief(spend_in)}.")
 
 
 def as_given(

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from rainbowdp.errors import LedgerError
+from rainbowdp.expecting import brief
 
 KINDS = (
     *("creation", "payment", "answer", "note", "extension", "renewal"),
@@ -66,7 +67,7 @@ class Head:
         if found is None:
             raise LedgerError(
                 f"A head is a number, a colon and at least {_SHORT} of its hexadecimal digits, as "
-                f"in 42:9f3a5c7e01b2d4f6, got {str(text)[:80]!r}."
+                f"in 42:9f3a5c7e01b2d4f6, got {brief(text)}."
             )
         return cls(int(found[1]), found[2])
 
@@ -186,12 +187,3 @@ def canonical(described: Mapping[str, Any], what: str) -> str:
             f"The {what} must be described by a mapping of JSON values, "
             f"got {type(described).__name__} {brief(described)}."
         ) from None
-
-
-def brief(value: object) -> str:
-    """A value in a message, cut to eighty characters."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):
-        return "that cannot be shown"
-    return text if len(text) <= 80 else text[:77] + "..."

@@ -36,6 +36,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 from rainbowdp.errors import BudgetExceeded, LedgerError
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -249,7 +250,8 @@ def price(guarantee: Guarantee, kind: str, where: str) -> Cost:
         if isinstance(guarantee, other.currency):
             raise LedgerError(
                 f"The budget of {where} is in {cost.amounts}, which cannot pay for "
-                f"{guarantee!r}. Ask under {cost.currency.__name__}, or create a ledger with a "
+                f"{brief(guarantee)}. Ask under {cost.currency.__name__}, or create a ledger "
+                "with a "
                 f"budget in {other.amounts}."
             )
     raise LedgerError(

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from rainbowdp.errors import NameTaken
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.ledger.balance import Balance
 from rainbowdp.ledger.chain import Draft, Record, canonical
@@ -233,17 +234,19 @@ def must_be_the_same(entry: Entry, charge: Charge, where: str) -> None:
     name, other = entry.name, f"choose another name to ask {where} anew"
     if entry.question_text != canonical(charge.question, "question"):
         raise NameTaken(
-            f"The name {name!r} belongs to a different question. Repeat that one as it was, "
+            f"The name {brief(name)} belongs to a different question. Repeat that one as it was, "
             f"or {other}."
         )
     if entry.guarantee != charge.guarantee:
         raise NameTaken(
-            f"The answer named {name!r} was drawn under {entry.guarantee}, not {charge.guarantee}. "
+            f"The answer named {brief(name)} was drawn under {entry.guarantee}, not "
+            f"{charge.guarantee}. "
             f"Ask under {entry.guarantee}, or {other}."
         )
     if entry.source != charge.source:
         raise NameTaken(
-            f"The answer named {name!r} was drawn from {entry.source!r}, not from "
-            f"{charge.source!r}. If that is the same data, give source={entry.source!r}; if not, "
+            f"The answer named {brief(name)} was drawn from {brief(entry.source)}, not from "
+            f"{brief(charge.source)}. If that is the same data, give "
+            f"source={brief(entry.source)}; if not, "
             f"{other}."
         )

@@ -10,10 +10,11 @@ from typing import Any
 
 from rainbowdp.display import cards
 from rainbowdp.errors import LedgerError
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.descriptions import describe_guarantee, restore_guarantee
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.ledger.balance import Balance
-from rainbowdp.ledger.chain import Draft, Head, Record, brief, canonical
+from rainbowdp.ledger.chain import Draft, Head, Record, canonical
 from rainbowdp.ledger.cost import KINDS, Cost, Payable, restore_cost
 from rainbowdp.questions.units import Unit
 from rainbowdp.questions.words import in_words
@@ -296,7 +297,8 @@ def check_name(name: str | None, source: str | None) -> None:
     check_label(name, "name")
     if source is None:
         raise LedgerError(
-            f"The name {name!r} needs a source: a named answer is recalled only for the data that "
+            f"The name {brief(name)} needs a source: a named answer is recalled only for the "
+            "data that "
             "it was drawn from, and a frame or counts do not say what they are. Declare it, "
             "as in source='visits, frozen 2026-11-01', or ask without a name."
         )

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from rainbowdp.errors import LedgerError, NameTaken
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.ledger.balance import Balance
 from rainbowdp.ledger.book import Book
@@ -131,7 +132,7 @@ class Payer(Drawer):
         for number, name in enumerate(names):
             if name in names[:number] or book.named(name) is not None:
                 raise NameTaken(
-                    f"The name {name!r} is already in {self.where}. Recall its answer, or "
+                    f"The name {brief(name)} is already in {self.where}. Recall its answer, or "
                     "choose another name."
                 )
         payments = [(one.cost, one.charge.source) for one in priced]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rainbowdp.errors import InvalidGuarantee, LedgerError
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.zero_concentrated import ZeroConcentrated
@@ -33,13 +34,14 @@ def price_in_words(text: str, kind: str) -> Payable:
     word = name.strip() or _CURRENCIES[kind]
     if word not in _WORDS:
         raise LedgerError(
-            f"A price is a number, or one after epsilon, mu or rho, got {text!r}: write 0.1, or "
+            f"A price is a number, or one after epsilon, mu or rho, got {brief(text)}: write "
+            "0.1, or "
             "mu 0.1."
         )
     try:
         guarantee: Payable = _WORDS[word](number)
     except InvalidGuarantee as error:
-        raise LedgerError(f"The price {text!r} is none: {error}.") from None
+        raise LedgerError(f"The price {brief(text)} is none: {error}.") from None
     return guarantee
 
 

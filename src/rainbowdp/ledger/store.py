@@ -41,6 +41,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from rainbowdp.errors import LedgerError, MissingExtra
+from rainbowdp.expecting import brief
 from rainbowdp.ledger.book import fill
 from rainbowdp.ledger.chain import Draft
 from rainbowdp.ledger.files import check_place, finish_creation, same_file, seen
@@ -224,7 +225,9 @@ def _locate(place: str | Path) -> Path | URL:
     scheme, separator, _ = text.partition("://")
     if not separator:
         if not text or "\0" in text or not _is_text(text):
-            raise LedgerError(f"The place of a ledger must be a path or an address, got {text!r}.")
+            raise LedgerError(
+                f"The place of a ledger must be a path or an address, got {brief(text)}."
+            )
         return Path(text)
     wanted = "Give the path of a file or postgresql://user@host/database."
     if scheme not in _SCHEMES:

@@ -19,6 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Self
 
 from rainbowdp.errors import LedgerError
+from rainbowdp.expecting import brief
 
 _WORDS = re.compile(r"(?:([1-9][0-9]{0,3}) +)?(hour|day|week|month)s?")
 _FIRST = datetime(1, 1, 1, tzinfo=UTC)  # a Monday
@@ -49,7 +50,7 @@ class Period:
         if found is None:
             raise LedgerError(
                 "A limit is per hour, day, week or month, or per several of them as in "
-                f"'12 hours', got {str(text)[:40]!r}."
+                f"'12 hours', got {brief(str(text)[:40])}."
             )
         return cls(int(found[1] or 1), found[2])
 

@@ -21,6 +21,7 @@ from typing import Protocol
 from sqlalchemy import Column, Integer, MetaData, Table, Text, insert, inspect, select
 
 from rainbowdp.errors import LedgerError
+from rainbowdp.expecting import brief
 from rainbowdp.ledger.chain import Head
 from rainbowdp.ledger.store import Store
 
@@ -117,7 +118,7 @@ class FileWitness:
             return Head.parse(text)
         except LedgerError:
             raise LedgerError(
-                f"A line of the witness {self.place} is no head: {text[:40]!r}. Restore the "
+                f"A line of the witness {self.place} is no head: {brief(text[:40])}. Restore the "
                 "witness, or remove that line if you know how it came there."
             ) from None
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.errors import InvalidBoundary
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import in_order
 from rainbowdp.graphs.regions import Region
@@ -82,7 +82,8 @@ class BoundaryCondition:
             stray = next((label for label in conditions if label not in graph.regions), None)
             if stray is not None:
                 raise InvalidBoundary(
-                    f"the boundary condition names {stray!r}, which is not a region of the graph; "
+                    f"the boundary condition names {brief(stray)}, which is not a region of the "
+                    "graph; "
                     "graph.regions lists them"
                 )
             for region in needed:

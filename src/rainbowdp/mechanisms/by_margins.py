@@ -24,6 +24,7 @@ from rainbowdp.exact.check import Check
 from rainbowdp.exact.falling import ratio_for
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.scores import MarginScores
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.engines import engine
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import whole_margins, with_infinity
@@ -198,7 +199,7 @@ def margin_flip_on_graph(
 def margin_flip_rule(answers: int, guarantee: Guarantee) -> MarginFlip:
     """The rule of ``margin_flip_on_graph``, for any graph."""
     if not isinstance(guarantee, DP):
-        raise InvalidGuarantee(f"margin-flip needs an (ε,δ) guarantee, got {guarantee}")
+        raise InvalidGuarantee(f"margin-flip needs an (ε,δ) guarantee, got {brief(guarantee, str)}")
     _must_have_rivals(answers, "margin-flip")
     if ratio_for(1 / ratio_below(guarantee), MarginScores().moves) >= 1:
         raise InvalidGuarantee(f"margin-flip needs a larger epsilon, got {guarantee}")
@@ -219,7 +220,8 @@ def exponential_rule(answers: int, guarantee: Guarantee) -> Exponential:
     """The rule of ``exponential_on_graph``, for any graph."""
     if not isinstance(guarantee, DP | GaussianDP):
         raise InvalidGuarantee(
-            f"exponential needs an (ε,δ) or a Gaussian guarantee on a graph, got {guarantee}"
+            "exponential needs an (ε,δ) or a Gaussian guarantee on a graph, got "
+            f"{brief(guarantee, str)}"
         )
     _must_have_rivals(answers, "exponential")
     ratio = ratio_for(1 / range_within(guarantee), MarginScores().moves)
@@ -264,7 +266,8 @@ def _must_be_margins(graph: RainbowGraph, whole: NDArray[Any]) -> None:
         far = np.maximum(low, high) - np.minimum(low, high)
         if (far > steps).any() or ((held == 0) != (truth == number)).any():
             raise InvalidMechanism(
-                f"the margin of {graph.answers[number]!r} must be 0 where it is the first choice "
+                f"the margin of {brief(graph.answers[number])} must be 0 where it is the first "
+                "choice "
                 "and nowhere else, and change by at most 1 between neighbors, or by the steps of "
                 "an edge, but does not"
             )

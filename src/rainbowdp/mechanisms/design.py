@@ -134,7 +134,7 @@ def design(
     guarantee = curve_of(guarantee, "design")
     if not isinstance(guarantee, PiecewiseLinear):
         raise InvalidGuarantee(
-            f"a boundary can be designed for DP and TradeOff, got {guarantee}; "
+            f"a boundary can be designed for DP and TradeOff, got {brief(guarantee, str)}; "
             "use BoundaryCondition.symmetric"
         )
     if guarantee.lines[0].slope > _STEEPEST:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from rainbowdp.aliases import Answer
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.mechanisms.by_margins import RuleByMargins, exponential_rule, margin_flip_rule
@@ -44,7 +45,9 @@ def _proximity(
     answers: Sequence[Answer], guarantee: Guarantee, most: Callable[[Sequence[int]], int]
 ) -> Proximity:
     if not isinstance(guarantee, DP) or guarantee.ratio == 1:
-        raise InvalidGuarantee(f"proximity needs an (ε,δ) guarantee with ε > 0, got {guarantee}")
+        raise InvalidGuarantee(
+            f"proximity needs an (ε,δ) guarantee with ε > 0, got {brief(guarantee, str)}"
+        )
     if proximity_holds(len(answers), guarantee) or guarantee.delta or len(answers) < 2:
         return proximity_weights(len(answers), guarantee)
     rule = proximity_steps(guarantee, len(answers), 1 << _SHORT)

@@ -20,7 +20,7 @@ from rainbowdp.display.progress import track
 from rainbowdp.errors import InvalidMechanism, RainbowError
 from rainbowdp.exact.check import Check
 from rainbowdp.exact.mechanism import ExactMechanism, Releasable
-from rainbowdp.expecting import expect
+from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.engines.narrow import number_type
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.morphisms import Morphism
@@ -206,7 +206,7 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         for place, dataset in enumerate(graph.datasets):
             if dataset not in distributions:
                 raise InvalidMechanism(
-                    f"dataset {dataset!r} has no distribution; every dataset needs one"
+                    f"dataset {brief(dataset)} has no distribution; every dataset needs one"
                 )
             row = tuple(float(p) for p in in_order(distributions[dataset], graph.answers))
             index[place] = rows.setdefault(row, len(rows))
@@ -272,7 +272,8 @@ class Mechanism(Releasable, Mapping[Dataset, dict[Answer, float]]):
         """
         if morphism.target is not self.graph:
             raise InvalidMechanism(
-                f"the morphism leads to another graph, {morphism.target!r}; pull back along one to "
+                f"the morphism leads to another graph, {brief(morphism.target)}; pull back "
+                "along one to "
                 "this mechanism's graph"
             )
         answers = morphism.source.answers

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism
 from rainbowdp.exact.steps import BITS
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.margins import whole_margins, with_infinity
 from rainbowdp.guarantees.dp import DP
@@ -35,7 +36,9 @@ def proximity_on_graph(
     bytes they may take.
     """
     if not isinstance(guarantee, DP) or guarantee.ratio == 1:
-        raise InvalidGuarantee(f"proximity needs an (ε,δ) guarantee with ε > 0, got {guarantee}")
+        raise InvalidGuarantee(
+            f"proximity needs an (ε,δ) guarantee with ε > 0, got {brief(guarantee, str)}"
+        )
     found = whole_margins(graph, cut_margin(len(graph.answers), guarantee), limit)
     return proximity_by_margins(graph, guarantee, found)
 

@@ -22,6 +22,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Dataset
 from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidMechanism
 from rainbowdp.exact.steps import BITS, on_grid, reach_of, symmetric_pair
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import in_order
 from rainbowdp.guarantees.closeness import first_violation, promise_of
@@ -172,7 +173,9 @@ def _of_edges(graph: RainbowGraph, ends: Any, guarantees: OnEdges) -> list[Trade
         else:
             each = guarantees(first, second)
         if each is None:
-            raise InvalidMechanism(f"the edge between {first!r} and {second!r} has no guarantee")
+            raise InvalidMechanism(
+                f"the edge between {brief(first)} and {brief(second)} has no guarantee"
+            )
         found.append(curve_of(each, what))
     return found
 
@@ -236,7 +239,8 @@ class _Search:
                 one, other = graph.names(np.array([a, b]))
                 error = InvalidBoundary if given else InvalidMechanism
                 raise error(
-                    f"the rows break {self.curves[kind]} between {one!r} and {other!r}; the given "
+                    f"the rows break {self.curves[kind]} between {brief(one)} and "
+                    f"{brief(other)}; the given "
                     "boundary allows no mechanism"
                 )
 
@@ -251,7 +255,8 @@ def _given(graph: RainbowGraph, search: _Search, boundary: Mapping[Dataset, Any]
         for end in (a, b):
             if end not in found:
                 raise InvalidBoundary(
-                    f"dataset {graph.datasets[end]!r} has a neighbor of the other answer, so it "
+                    f"dataset {brief(graph.datasets[end])} has a neighbor of the other answer, "
+                    "so it "
                     "needs a distribution; give it one"
                 )
     return found

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats
 from rainbowdp.errors import RainbowError
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.forbidding import forbid as forbidding
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
@@ -234,7 +235,9 @@ def _weights(graph: RainbowGraph, weights: AnyWeights) -> Floats:
             graph.position(dataset)
         missing = next((d for d in graph.datasets if d not in weights), None)
         if missing is not None:
-            raise RainbowError(f"weights must be given for every dataset, got none at {missing!r}")
+            raise RainbowError(
+                f"weights must be given for every dataset, got none at {brief(missing)}"
+            )
         weights = np.array([weights[dataset] for dataset in graph.datasets], dtype=object)
     try:
         found: Floats = np.asarray(weights, dtype=np.float64)

@@ -27,6 +27,7 @@ import numpy as np
 
 from rainbowdp.aliases import Floats
 from rainbowdp.errors import RainbowError
+from rainbowdp.expecting import brief
 
 Status: TypeAlias = Literal["optimal", "infeasible", "unbounded", "stopped"]
 Progress: TypeAlias = Callable[[str], None]
@@ -119,7 +120,7 @@ class Solver:
 
         if self.time_limit is not None and not self.time_limit > 0:
             raise RainbowError(
-                f"time_limit must be above 0 seconds, got time_limit={self.time_limit!r}"
+                f"time_limit must be above 0 seconds, got time_limit={brief(self.time_limit)}"
             )
         program, matrix = self.program, sparse.csc_array(self.program.matrix)
         model = highspy.HighsLp()

@@ -29,6 +29,7 @@ Number: TypeAlias = int | float | Fraction | Decimal | str
 
 _MOST_DIGITS = 4_300  # what Python prints, so that every number can be shown and written down
 _MOST_BITS = 14_284  # of which every number has at most as many digits
+_LONGEST = 2 * _MOST_DIGITS + 3  # characters of a fraction: a sign, a slash and a space more
 _BALLS = threading.RLock()  # Arb has one precision for the whole process
 SUM_TOLERANCE = 1e-9  # how far from one a distribution may sum; it is then normalized exactly
 
@@ -45,9 +46,9 @@ def exact(value: object, what: str, error: type[RainbowError]) -> Fraction:
         if isinstance(value, bool | np.bool_):
             raise TypeError
         if isinstance(value, str):
-            if len(value) > _MOST_DIGITS:
+            if len(value) > _LONGEST:
                 raise OverflowError  # reading takes the square of its length
-            return Fraction(value) if "/" in value else _decimal(Decimal(value))
+            return _printable(Fraction(value)) if "/" in value else _decimal(Decimal(value))
         if isinstance(value, numbers.Integral):
             return _printable(Fraction(int(value)))  # NumPy's would stay what they are inside
         if isinstance(value, Decimal):

@@ -257,7 +257,7 @@ def _check_weight(weight: Weight | None, column: str | None, rule: PersonRule) -
     if rule == PersonRule.ONE_VOTE:
         raise InvalidQuestion(
             "with person_rule='one vote' all people weigh the same, got weight="
-            f"{weight.column!r}: leave it out, or use person_rule='sample'"
+            f"{brief(weight.column)}: leave it out, or use person_rule='sample'"
         )
 
 
@@ -271,7 +271,7 @@ def checked_answers(answers: Iterable[str], least: int = 2) -> tuple[str, ...]:
         if not isinstance(answer, str) or not answer:
             raise InvalidQuestion(f"{rule}, got {brief(answer)} among them")
     if len(listed) < least:
-        raise InvalidQuestion(f"{rule}, got {list(listed)!r}")
+        raise InvalidQuestion(f"{rule}, got {brief(list(listed))}")
     seen: set[str] = set()
     for answer in listed:
         if answer in seen:
@@ -283,7 +283,7 @@ def checked_answers(answers: Iterable[str], least: int = 2) -> tuple[str, ...]:
 def checked_column(column: str | None, what: str) -> str | None:
     """The name of a column, or ``None``."""
     if column is not None and (not isinstance(column, str) or not column):
-        raise InvalidQuestion(f"{what} must be the name of a column, got {what}={column!r}")
+        raise InvalidQuestion(f"{what} must be the name of a column, got {what}={brief(column)}")
     return column
 
 
@@ -347,7 +347,7 @@ def _whole_count(count: object, name: str) -> int:
     except InvalidQuestion:
         pass
     raise InvalidQuestion(
-        f"the count of {name!r} must be a whole number of at least 0, got something else"
+        f"the count of {brief(name)} must be a whole number of at least 0, got something else"
     )
 
 

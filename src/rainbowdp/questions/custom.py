@@ -174,7 +174,8 @@ class Custom(Shown):
             raise InvalidQuestion(wrong) from None
         if sum(margin == 0 for margin in margins.values()) != 1:
             raise InvalidQuestion(
-                f"the function of {self.name!r} must return 0 for exactly one answer, the true one"
+                f"the function of {brief(self.name)} must return 0 for exactly one answer, the "
+                "true one"
             )
         return {answer: -(-m // self.rows_per_person) for answer, m in margins.items()}
 
@@ -185,7 +186,8 @@ class Custom(Shown):
         except Exception as error:
             kind = type(error).__name__
         raise InvalidQuestion(
-            f"the function of {self.name!r} raised {kind}. The rest of its message is left out, "
+            f"the function of {brief(self.name)} raised {kind}. The rest of its message is left "
+            "out, "
             "because it may show private values; try it on a made-up dataset."
         )
 
@@ -223,7 +225,8 @@ def _checked_groups(groups: Iterable[ValueGroup]) -> tuple[ValueGroup, ...]:
     for name, rule in listed:
         if not isinstance(name, str) or not isinstance(rule, Equals | Between):
             raise InvalidQuestion(
-                f"a group must be a name and an Equals or a Between, got ({name!r}, {rule!r})"
+                f"a group must be a name and an Equals or a Between, got ({brief(name)}, "
+                f"{brief(rule)})"
             )
     names = [name for name, _ in listed]
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
@@ -236,7 +239,8 @@ def _checked_groups(groups: Iterable[ValueGroup]) -> tuple[ValueGroup, ...]:
         for other, another in listed[:i]:
             if _share(rule, another):
                 raise InvalidQuestion(
-                    f"the groups {other!r} and {name!r} overlap; no record may belong to two groups"
+                    f"the groups {brief(other)} and {brief(name)} overlap; no record may belong "
+                    "to two groups"
                 )
     return listed
 

@@ -150,7 +150,7 @@ def _number(value: object, what: str) -> int | float:
         if isinstance(value, str) and _LIKE_A_DAY.match(value) is not None:
             raise InvalidQuestion(
                 f"{what} must be a date or time such as 2024-12-31 or 2024-12-31T23:59Z, "
-                f"got {value[:_MOST_SHOWN]!r}"
+                f"got {brief(value[:_MOST_SHOWN])}"
             ) from None
         raise
     if abs(fraction) >= _LARGEST:

@@ -52,7 +52,7 @@ def checked_function(name: str | None, column: str | None) -> str | None:
             f"apply must be one of {', '.join(FUNCTIONS)}, got apply={brief(name)}"
         )
     if column is None:
-        raise InvalidQuestion(f"apply={name!r} needs a column to apply it to, got none")
+        raise InvalidQuestion(f"apply={brief(name)} needs a column to apply it to, got none")
     return name
 
 
@@ -67,11 +67,11 @@ def check_applied(function: str | None, groups: Iterable[Group]) -> None:
             if function in LETTERS or rule.kind != Kind.NUMBERS:
                 gives = "texts" if function in LETTERS else "numbers"
                 raise InvalidQuestion(
-                    f"apply={function!r} gives {gives}, got {rule}: ask about {gives}"
+                    f"apply={brief(function)} gives {gives}, got {rule}: ask about {gives}"
                 )
         elif function not in LETTERS and not isinstance(exact_end(rule.value, repr(name)), int):
             raise InvalidQuestion(
-                f"apply={function!r} gives whole numbers, "
+                f"apply={brief(function)} gives whole numbers, "
                 f"got {brief(rule.value)}: list whole numbers"
             )
         undone(function, rule)

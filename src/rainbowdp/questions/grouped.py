@@ -86,7 +86,7 @@ class Grouped(Shown):
         if (by is None) != (question.column is None):
             raise InvalidQuestion(
                 "a question in groups needs both its own column and by=, or neither where counts "
-                f"are given, got column={brief(question.column)} and by={by!r}"
+                f"are given, got column={brief(question.column)} and by={brief(by)}"
             )
         if (
             isinstance(question, Quantile | Quantiles)

@@ -61,7 +61,10 @@ def _spelled(value: str | float | date | None) -> str | None:
     """The value to match as a text: ``True`` is "true", 3 is "3"."""
     if value is None:
         return None
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    try:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+    except Exception:  # whatever a value of another type raises
+        raise InvalidQuestion(f"equals must be a value to match, got {brief(value)}") from None
     if not text:
         raise InvalidQuestion("equals must be a value to match, got equals=''")
     return text

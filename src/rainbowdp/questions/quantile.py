@@ -289,7 +289,7 @@ def checked_bins(bins: Iterable[Any], closed_ends: bool) -> tuple[Bin, ...]:
     given: list[Any] = list(bins)
     pairs = [isinstance(item, Sequence) and not isinstance(item, str) for item in given]
     if any(pairs) and not all(pairs):
-        raise InvalidQuestion(f"{rule}, got both: {given!r}")
+        raise InvalidQuestion(f"{rule}, got both: {brief(given)}")
     found = [_checked_bin(ends) for ends in (given if any(pairs) else pairwise(given))]
     if len(found) < 2:
         raise InvalidQuestion(
@@ -317,7 +317,8 @@ def _checked_bin(ends: object) -> Bin:
 
 
 def _edge(given: Any, sign: str) -> End | None:
-    if given is None or str(given).strip().lower() in {sign + word for word in _INFINITE}:
+    word = brief(given, str).strip().lower()
+    if given is None or word in {sign + name for name in _INFINITE}:
         return None
     return end(given, "a bin edge")
 

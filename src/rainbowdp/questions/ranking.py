@@ -117,7 +117,8 @@ class Ranking(CountQuestion):
         for name in every:
             if between.strip() in name and asked > 1:
                 raise InvalidQuestion(
-                    f"{name!r} cannot be ranked, as {between.strip()!r} stands between the names "
+                    f"{brief(name)} cannot be ranked, as {brief(between.strip())} stands "
+                    "between the names "
                     f"of a ranking: ask with in_order={not in_order}, or rename it in the data"
                 )
         choose = permutations if in_order else combinations

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from rainbowdp.errors import InvalidQuestion, RainbowError
+from rainbowdp.expecting import brief
 
 
 class _Word(StrEnum):
@@ -72,4 +73,4 @@ def one_of(
         if isinstance(value, str) and value == word:
             return word
     listed = " or ".join(map(repr, words))
-    raise error(f"{what} must be {listed}, got {what}={value!r}")
+    raise error(f"{what} must be {listed}, got {what}={brief(value)}")

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import CountQuestion
 from rainbowdp.questions.ends import End, GivenEnd, described
@@ -110,7 +111,7 @@ class Share(CountQuestion):
         if len(self.answers) != 2:
             raise InvalidQuestion(
                 "a share has two answers, first the one for a share that is large enough, "
-                f"got {list(self.answers)!r}"
+                f"got {brief(list(self.answers))}"
             )
         self._set(at_least=share, **checked_matching("a share", column, equals, minimum, maximum))
         check_applied(self.apply, self.groups)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.expecting import whole
+from rainbowdp.expecting import brief, whole
 from rainbowdp.numeric.quantity import Number, exact
 from rainbowdp.questions.base import CountQuestion
 from rainbowdp.questions.ends import End, GivenEnd, described
@@ -102,7 +102,7 @@ class Threshold(CountQuestion):
         if len(self.answers) != 2:
             raise InvalidQuestion(
                 f"a threshold has two answers, first the one for enough records, "
-                f"got {list(self.answers)!r}"
+                f"got {brief(list(self.answers))}"
             )
         check_applied(self.apply, self.groups)
 

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
-from rainbowdp.expecting import whole
+from rainbowdp.expecting import brief, whole
 from rainbowdp.questions.base import checked_column
 from rainbowdp.questions.posed import Posed
 
@@ -78,7 +78,8 @@ class Unit:
         if self.person is not None and limit > 1:
             raise InvalidQuestion(
                 f"A unit is either a person by a column or a promise of at most so many rows, got "
-                f"person={self.person!r} and rows_per_person={limit}. Leave out rows_per_person: "
+                f"person={brief(self.person)} and rows_per_person={limit}. Leave out "
+                "rows_per_person: "
                 "with a person column every question has its own limit."
             )
 

@@ -167,7 +167,8 @@ def _condition(node: Node) -> Condition:
     if kind == "Column":
         column, _ = _term(node)
         raise InvalidQuestion(
-            f"where must compare the column {column!r} with something: write {_name(column)} = true"
+            f"where must compare the column {brief(column)} with something: write "
+            f"{_name(column)} = true"
         )
     if kind in ("Literal", "Boolean"):
         raise InvalidQuestion(f"where must compare a column, got {_sql(node)} alone: {_EXAMPLE}")
@@ -218,12 +219,13 @@ def _in(node: Node) -> Condition:
     listed = [_value(apply, each) for each in node.expressions]
     if not listed:
         raise InvalidQuestion(
-            f"where must list a value in the parentheses after {column!r} in, got none"
+            f"where must list a value in the parentheses after {brief(column)} in, got none"
         )
     sorts = {bool if isinstance(v, bool) else str if isinstance(v, str) else int for v in listed}
     if len(sorts) > 1:
         raise InvalidQuestion(
-            f"where compares {column!r} with values of several types in one list: list texts in "
+            f"where compares {brief(column)} with values of several types in one list: list "
+            "texts in "
             "quotes, or numbers without"
         )
     return OneOf(column, apply, tuple(listed))

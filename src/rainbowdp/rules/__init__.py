@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from rainbowdp.errors import InvalidQuestion
 from rainbowdp.exact.rule import Family
+from rainbowdp.expecting import brief
 from rainbowdp.rules.crowd_table.build import CrowdTableFamily
 from rainbowdp.rules.exponential.build import ExponentialFamily
 from rainbowdp.rules.homogeneous.build import HomogeneousFamily
@@ -42,4 +43,4 @@ def family(kind: str) -> Family:
         if isinstance(kind, str) and known.kind == kind:
             return known
     kinds = ", ".join(known.kind for known in FAMILIES)
-    raise InvalidQuestion(f"a kind of mechanism must be one of {kinds}, got {kind!r}")
+    raise InvalidQuestion(f"a kind of mechanism must be one of {kinds}, got {brief(kind)}")

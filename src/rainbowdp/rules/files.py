@@ -20,6 +20,7 @@ from rainbowdp.exact.mechanism import FORMAT, VERSION, ExactMechanism, key_finde
 from rainbowdp.exact.names import name_from_json
 from rainbowdp.exact.noise import NoiseRow
 from rainbowdp.exact.steps import MOST_MIXING
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.descriptions import restore_guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Between, Count, Custom, Equals, with_margins
@@ -165,7 +166,7 @@ def restore(content: Mapping[str, Any]) -> ExactMechanism:
     question = content["question"]
     kinds = {family.kind: family for family in FAMILIES}
     if content["rule"] not in kinds:
-        raise InvalidFile(f"a rule must be one of {', '.join(kinds)}, got {content['rule']!r}")
+        raise InvalidFile(f"a rule must be one of {', '.join(kinds)}, got {brief(content['rule'])}")
     rule = kinds[content["rule"]].rule.restore(content)
     asked = None if question is None else _asked(question)
     if asked is not None and asked.answers != answers:
@@ -217,9 +218,11 @@ def _must_say_the_same(found: Mapping[str, Any], given: Mapping[str, Any]) -> No
     """
     for key in [*given, *(key for key in found if key not in given)]:
         if key not in found:
-            raise InvalidFile(f"a mechanism file has no key {key!r}: leave it out")
+            raise InvalidFile(f"a mechanism file has no key {brief(key)}: leave it out")
         if key not in given or not _same(found[key], given[key]):
-            raise InvalidFile(f"a mechanism file must be as it was written, got another {key!r}")
+            raise InvalidFile(
+                f"a mechanism file must be as it was written, got another {brief(key)}"
+            )
 
 
 def _same(one: Any, other: Any) -> bool:

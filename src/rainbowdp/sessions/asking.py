@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rainbowdp.errors import InvalidQuestion
+from rainbowdp.expecting import brief
 from rainbowdp.questions import Grouped, Keys
 from rainbowdp.questions.by import By
 from rainbowdp.sessions.face import Asking
@@ -45,7 +46,8 @@ class Questions(Asking[Asked]):
         for name in ("neighbors", "person"):
             if name in options and options[name] != unit[name]:
                 raise InvalidQuestion(
-                    f"this session is for {name}={unit[name]!r}, got {name}={options[name]!r}: "
+                    f"this session is for {name}={brief(unit[name])}, got "
+                    f"{name}={brief(options[name])}: "
                     "leave it out, or open another session"
                 )
         try:

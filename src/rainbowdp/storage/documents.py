@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rainbowdp.errors import InvalidFile
+from rainbowdp.expecting import brief
 from rainbowdp.storage.integers import LARGEST_NUMBER
 from rainbowdp.storage.whole_file import whole_file
 
@@ -54,7 +55,7 @@ def _must_be_exact(content: Any) -> None:
                 _must_be_exact(part)
     elif isinstance(content, float) or (isinstance(content, int) and abs(content) > LARGEST_NUMBER):
         raise InvalidFile(
-            f"a file can hold whole numbers up to 2^53 − 1, got {content!r}; use a smaller one"
+            f"a file can hold whole numbers up to 2^53 − 1, got {brief(content)}; use a smaller one"
         )
 
 
@@ -83,11 +84,11 @@ def parse_document(
     """The content of ``text``, read from ``path``, after checking format, version and checksum."""
     content = parse(text, path)
     if not isinstance(content, dict) or content.get("format") != wanted:
-        raise InvalidFile(f"{path} is not a mechanism file: its format is not {wanted!r}")
+        raise InvalidFile(f"{path} is not a mechanism file: its format is not {brief(wanted)}")
     found = content.get("version")
     if type(found) is not int or found != version:
         raise InvalidFile(
-            f"the mechanism file {path} has version {found!r}, but this release reads version "
+            f"the mechanism file {path} has version {brief(found)}, but this release reads version "
             f"{version}; save the mechanism again"
         )
     claimed = content.pop("checksum", None)

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions.base import Counted
 from rainbowdp.questions.conditions import Condition, Missing, Test, folded
 from rainbowdp.questions.functions import FIELDS, LETTERS, lowered
@@ -336,7 +337,7 @@ def _types(
         lambda _: UnreadableTable(f"there is no table {name!r} in {place}"),
     )
     if not columns:
-        raise UnreadableTable(f"there is no table {name!r} in {place}")
+        raise UnreadableTable(f"there is no table {brief(name)} in {place}")
     return {str(column["name"]): column["type"] for column in columns}
 
 

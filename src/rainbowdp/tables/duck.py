@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions.base import Counted
 from rainbowdp.questions.conditions import Sort
 from rainbowdp.questions.ends import WITH_ZONE, WITHOUT_ZONE, Kind
@@ -106,7 +107,7 @@ def check_names(question: Counted, names: Sequence[str]) -> None:
     for name in wanted(question):
         if repeated and name.casefold().startswith(repeated):
             raise UnreadableTable(
-                f"DuckDB cannot tell column {name!r} from others whose names are the same or "
+                f"DuckDB cannot tell column {brief(name)} from others whose names are the same or "
                 "differ in capitals: rename them"
             )
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import FIELDS, LETTERS, ROUNDED
 from rainbowdp.tables.asked import Asked
@@ -42,7 +43,7 @@ def applied(asked: Asked, held: Held, type_: object) -> Held:
     needed = "texts" if function in LETTERS else "numbers"
     raise UnreadableTable(
         f"{function} needs a column of {'dates or times' if function in FIELDS else needed}, got "
-        f"column {asked.column!r} of {held.name} ({type_}): choose another column or function"
+        f"column {brief(asked.column)} of {held.name} ({type_}): choose another column or function"
     )
 
 

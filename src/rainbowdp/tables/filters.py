@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions.conditions import (
     Below,
     Condition,
@@ -57,7 +58,7 @@ def tested(test: Test, held: Held, type_: object) -> Matches:
     if not _comparable(test, held):
         example = held.example if held.measured == Kind.NUMBERS or held is TRUTHS else None
         raise UnreadableTable(
-            f"where compares column {test.column!r}, which holds {held.name} ({type_}), with "
+            f"where compares column {brief(test.column)}, which holds {held.name} ({type_}), with "
             f"{test.sort}: compare it with values such as {example or repr(held.example)}"
         )
     return match_each(test, held)

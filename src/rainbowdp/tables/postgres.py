@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import MissingExtra, UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions.base import Counted
 from rainbowdp.questions.ends import Kind
 from rainbowdp.questions.functions import CAPITALS, FIELDS, LETTERS, SMALL
@@ -160,7 +161,9 @@ def _work_kept(
                 cut = True
             elif seen is None:
                 raise
-    raise UnreadableTable(f"the columns of the table {where[1]!r} change while they are counted")
+    raise UnreadableTable(
+        f"the columns of the table {brief(where[1])} change while they are counted"
+    )
 
 
 @lru_cache(maxsize=64)
@@ -215,7 +218,7 @@ def _columns(connection: sa.Connection, name: NamedTable, place: str) -> _Column
 
     rows = connection.execute(sa.text(_COLUMNS).bindparams(name=name.quoted())).fetchall()
     if not rows:
-        raise UnreadableTable(f"there is no table {name!r} in PostgreSQL at {place}")
+        raise UnreadableTable(f"there is no table {brief(name)} in PostgreSQL at {place}")
     types = {column: type_ for column, type_, _ in rows}
     return _Columns(types, ";".join(f"{column}:{number}" for column, _, number in rows))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rainbowdp.errors import UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions.base import Counted
 from rainbowdp.tables.frames import count_frame
 from rainbowdp.tables.values import check_columns
@@ -34,7 +35,7 @@ def frame_of(series: Any, question: Counted) -> Any:
     if not isinstance(series.name, str) or not series.name:
         raise UnreadableTable(
             "a Series must have a name, that of the question's column, got none: "
-            f"use .rename({question.column!r})"
+            f"use .rename({brief(question.column)})"
         )
     check_columns(question, [series.name])
     return series.to_frame()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.errors import UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions.base import Counted
 from rainbowdp.questions.conditions import Sort
 from rainbowdp.questions.functions import FIELDS, LETTERS
@@ -101,7 +102,7 @@ def _work(
 ) -> Found:
     known = {name for _, name, _ in connection.execute("PRAGMA database_list")}
     if table.schema is not None and table.schema not in known:
-        raise UnreadableTable(f"there is no table {table!r} in {file}")
+        raise UnreadableTable(f"there is no table {brief(table)} in {file}")
     # table_xinfo knows columns that are computed, too
     inside = () if table.schema is None else (table.schema,)
     described = connection.execute(
@@ -110,7 +111,7 @@ def _work(
     )
     types: dict[str, str] = dict(described.fetchall())
     if not types:
-        raise UnreadableTable(f"there is no table {table!r} in {file}")
+        raise UnreadableTable(f"there is no table {brief(table)} in {file}")
     check_columns(question, list(types))
     assert question.column is not None
     type_ = _word(types[question.column])

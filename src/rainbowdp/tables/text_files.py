@@ -13,6 +13,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
 from rainbowdp.errors import UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.tables.lines import UTF_8, split
 from rainbowdp.tables.paths import CSV, FORMATS, JSON_LINES, PARQUET, TSV, format_of
 
@@ -77,7 +78,7 @@ class TextFile:
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, str | Path):
-            raise UnreadableTable(f"path must be a text or a Path, got {self.path!r}")
+            raise UnreadableTable(f"path must be a text or a Path, got {brief(self.path)}")
         self._check_format()
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
@@ -86,7 +87,7 @@ class TextFile:
         if self.decimal is not None and (
             not isinstance(self.decimal, str) or self.decimal not in (_POINT, _COMMA)
         ):
-            raise UnreadableTable(f"decimal must be '.' or ',', got {self.decimal!r}")
+            raise UnreadableTable(f"decimal must be '.' or ',', got {brief(self.decimal)}")
         if self.decimal == self.delimiter == _COMMA:
             raise UnreadableTable(
                 "a comma cannot be both the delimiter and the decimal sign: change one of them"
@@ -99,7 +100,7 @@ class TextFile:
             not isinstance(self.format, str) or self.format not in _TEXT_FORMATS
         ):
             raise UnreadableTable(
-                f"format must be one of {', '.join(_TEXT_FORMATS)}, got {self.format!r}"
+                f"format must be one of {', '.join(_TEXT_FORMATS)}, got {brief(self.format)}"
             )
         if self.format is None and format_of(self.path) == PARQUET:
             raise UnreadableTable(
@@ -108,7 +109,7 @@ class TextFile:
             )
         if self.kind == TSV and self.delimiter not in (None, "\t"):
             raise UnreadableTable(
-                f"a TSV file has tabs between its fields, got delimiter {self.delimiter!r}: "
+                f"a TSV file has tabs between its fields, got delimiter {brief(self.delimiter)}: "
                 "use format 'csv'"
             )
         if self.kind == JSON_LINES:
@@ -171,7 +172,7 @@ def known_encoding(name: str) -> str:
         known = codecs.lookup(name).name
     except (LookupError, TypeError, ValueError):
         raise UnreadableTable(
-            f"there is no encoding {name!r}; examples are utf-8, latin-1 and cp1252"
+            f"there is no encoding {brief(name)}; examples are utf-8, latin-1 and cp1252"
         ) from None
     if known.startswith(UTF_8):
         return UTF_8
@@ -181,7 +182,7 @@ def known_encoding(name: str) -> str:
     table: str = getattr(module, "decoding_table", "")
     if not table.startswith("".join(map(chr, range(128)))):
         raise UnreadableTable(
-            f"encoding must be UTF-8 or a single-byte one that contains ASCII, got {name!r}: "
+            f"encoding must be UTF-8 or a single-byte one that contains ASCII, got {brief(name)}: "
             "convert the file to UTF-8"
         )
     return known
@@ -208,7 +209,7 @@ def _check_delimiter(delimiter: str) -> None:
     ):
         raise UnreadableTable(
             "delimiter must be one ASCII character that is no quote and ends no line, "
-            f"got {delimiter!r}"
+            f"got {brief(delimiter)}"
         )
 
 
@@ -216,7 +217,7 @@ def _checked_names(header: bool | Sequence[str]) -> tuple[str, ...]:
     names = tuple(header) if isinstance(header, list | tuple) else ()
     if not names or not all(isinstance(name, str) for name in names):
         raise UnreadableTable(
-            f"header must be True or a list of all the columns' names, got {header!r}"
+            f"header must be True or a list of all the columns' names, got {brief(header)}"
         )
     return names
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rainbowdp.errors import UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions.base import Counted
 from rainbowdp.storage.short_lines import LongLine, short_lines
 from rainbowdp.storage.sql import quoted
@@ -167,7 +168,7 @@ def _wanted(question: Counted | Several) -> list[str]:
         first = needed[folded.index(other)]
         if first != name:
             raise UnreadableTable(
-                f"the columns {first!r} and {name!r} must differ in more than capitals: "
+                f"the columns {brief(first)} and {brief(name)} must differ in more than capitals: "
                 "rename one of them"
             )
     return needed

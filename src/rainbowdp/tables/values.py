@@ -30,6 +30,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from rainbowdp.errors import InvalidQuestion, UnreadableTable
+from rainbowdp.expecting import brief
 from rainbowdp.questions import Between, Equals
 from rainbowdp.questions.base import Counted
 from rainbowdp.questions.ends import Kind
@@ -58,13 +59,15 @@ def check_columns(
         if names.count(name) == 1:
             continue
         if name in names:
-            raise UnreadableTable(f"there is more than one column {name!r}: rename one of them")
+            raise UnreadableTable(
+                f"there is more than one column {brief(name)}: rename one of them"
+            )
         there = (
             f"the columns are {_shown(names)}"
             if public
             else "look at the first line of the file, its delimiter and its encoding"
         )
-        raise UnreadableTable(f"there is no column {name!r}, {there}{_called(name)}")
+        raise UnreadableTable(f"there is no column {brief(name)}, {there}{_called(name)}")
 
 
 def not_countable(asked: Asked, type_: object) -> UnreadableTable:
@@ -107,8 +110,8 @@ def matches(question: Asked, held: Held, type_: object) -> Matches:
         ]
         some = ", ".join(listed[:_SHOWN]) + (", …" if len(listed) > _SHOWN else "")
         raise UnreadableTable(
-            f"column {question.column!r} holds {held.name} ({type_}), so no record can match "
-            f"{some}: ask for values such as {held.example!r}"
+            f"column {brief(question.column)} holds {held.name} ({type_}), so no record can match "
+            f"{some}: ask for values such as {brief(held.example)}"
         )
     return found
 
@@ -179,7 +182,7 @@ def _check_named(question: Asked, held: Held, type_: object) -> None:
     if held is not TEXT and held is not DATES and not isinstance(held, Whole):
         raise UnreadableTable(
             "keys must be texts, whole numbers or dates, "
-            f"got column {question.column!r} of {held.name} ({type_}): make it text first"
+            f"got column {brief(question.column)} of {held.name} ({type_}): make it text first"
         )
 
 
@@ -190,8 +193,9 @@ def _same_value(question: Asked, held: Held) -> None:
         value = held.value(rule.value) if isinstance(rule, Equals) else None
         if value is not None and value in seen:
             raise InvalidQuestion(
-                f"answers must be different values, got {seen[value]!r} and {name!r}, which are "
-                f"the same in column {question.column!r}: list one of them"
+                f"answers must be different values, got {brief(seen[value])} and {brief(name)}, "
+                "which are "
+                f"the same in column {brief(question.column)}: list one of them"
             )
         seen[value] = name
 

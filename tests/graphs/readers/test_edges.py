@@ -218,6 +218,16 @@ def test_a_file_cut_off_in_the_middle(tmp_path: Path, kind: str) -> None:
         assert_one_sentence(refused.value, path)
 
 
+@pytest.mark.parametrize("shape", ["(-5, 2)", "(10**9, 2)", "('a', 2)", "((" * 99, "(1e99, 2)"])
+def test_an_array_whose_header_says_anything(tmp_path: Path, shape: str) -> None:
+    path = tmp_path / "edges.npy"
+    header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(160))
+    with pytest.raises(rb.InvalidGraph) as refused:
+        rb.read_graph(path)
+    assert_one_sentence(refused.value, path)
+
+
 def test_what_is_no_graph_file(tmp_path: Path) -> None:
     with pytest.raises(rb.InvalidGraph) as refused:
         rb.read_graph("roads.doc")

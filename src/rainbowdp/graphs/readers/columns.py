@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import brief
 from rainbowdp.storage.short_lines import short_lines
 from rainbowdp.storage.sql import quoted
 
@@ -270,7 +271,7 @@ class ColumnFile:
         for name in names if self.separator is None else ():
             if self._types[name].removeprefix("U") not in _INTEGERS:
                 raise InvalidGraph(
-                    f"nodes must be whole numbers, got column {name!r} of type "
+                    f"nodes must be whole numbers, got column {brief(name)} of type "
                     f"{self._types[name]} in {self.path}"
                 )
 

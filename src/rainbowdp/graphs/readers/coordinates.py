@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Floats
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.edges import Edges, Ids, placed
 from rainbowdp.graphs.readers.gr import opened
 from rainbowdp.storage.short_lines import LongLine, short_lines
@@ -126,7 +127,8 @@ def _place(path: Path, number: int, line: bytes) -> tuple[int, int, int]:
             return node, x, y
     raise InvalidGraph(
         "the line of a place must be 'v node x y', longitude and latitude in millionths "
-        f"of a degree, got {line.decode(errors='replace').strip()[:60]!r} in {path}, line {number}"
+        f"of a degree, got {brief(line.decode(errors='replace').strip()[:60])} in {path}, line "
+        f"{number}"
     )
 
 

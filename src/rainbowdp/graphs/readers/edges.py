@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
-from rainbowdp.expecting import expect, whole
+from rainbowdp.expecting import brief, expect, whole
 from rainbowdp.graphs.edges import Edges, numbered
 from rainbowdp.graphs.readers.columns import LISTS, SEPARATORS, ColumnFile
 from rainbowdp.graphs.readers.gr import read_gr
@@ -34,6 +34,10 @@ ENDINGS = (
     ".parquet",
     *SEPARATORS,
     *LISTS,
+)
+_DAMAGED = (  # what NumPy raises of a file whose header says anything
+    *(OSError, EOFError, ValueError, TypeError, ArithmeticError, SyntaxError, TokenError),
+    *(RecursionError, MemoryError),
 )
 
 
@@ -147,7 +151,7 @@ def load_npy(path: Path) -> NDArray[Any]:
     """An ``.npy`` file as a memory map."""
     try:
         array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, EOFError, ValueError, SyntaxError, TokenError) as error:
+    except _DAMAGED as error:
         why = (isinstance(error, OSError) and error.strerror) or "not an array, or cut off"
         raise InvalidGraph(f"cannot read the .npy file {path}: {why}") from None
     return array
@@ -203,7 +207,7 @@ def ends_of(file: ColumnFile, columns: Sequence[str] | None, weight: str | None)
     for name in [*ends, weight] if weight else ends:
         if name not in names:
             raise InvalidGraph(
-                f"{file.path} has no column {name!r}; its columns are {_listed(names)}"
+                f"{file.path} has no column {brief(name)}; its columns are {_listed(names)}"
             )
     return ends
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.edges import Edges
 
 _BLOCK = 1 << 23  # bytes parsed at a time
@@ -113,7 +114,7 @@ def _promise(path: Path, words: list[bytes], number: int) -> _Head:
     if nodes is None or edges is None:
         shown = b" ".join(words).decode(errors="replace")
         raise InvalidGraph(
-            f"a p line must have a word and two counts, got {shown!r} in {path}, line {number}"
+            f"a p line must have a word and two counts, got {brief(shown)} in {path}, line {number}"
         )
     if not 1 <= nodes <= _MOST_NODES:
         raise InvalidGraph(
@@ -192,7 +193,7 @@ def _line_by_line(head: _Head, block: bytes, first: int) -> NDArray[np.int64]:
             rule = "'a u v length'" if head.weighted else "'u v'"
             raise InvalidGraph(
                 f"the line of an edge must be {rule} in whole numbers, nodes from 1 to "
-                f"{head.nodes}, got {line.decode(errors='replace')[:60]!r} "
+                f"{head.nodes}, got {brief(line.decode(errors='replace')[:60])} "
                 f"in {head.path}, line {number}"
             )
         found.append(numbers)

@@ -16,6 +16,7 @@ from xml.parsers import expat
 import numpy as np
 
 from rainbowdp.errors import InvalidGraph
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.edges import Edges
 
 _BLOCK = 1 << 16  # bytes read at a time
@@ -53,11 +54,11 @@ class _Found:
             if self.graphs > 1:
                 raise self.wrong("has more than one graph, or graphs inside nodes; give it one")
             if self.weight is not None and not self.keys:
-                raise self.wrong(f"has no attribute {self.weight!r} of edges before its graph")
+                raise self.wrong(f"has no attribute {brief(self.weight)} of edges before its graph")
         elif name == "node":
             node = self.of(said, "id", "a node")
             if node in self.places:
-                raise self.wrong(f"has the node {node!r} twice")
+                raise self.wrong(f"has the node {brief(node)} twice")
             self.places[node] = len(self.places)
         elif name == "hyperedge":
             raise self.wrong("has a hyperedge; give it edges of two nodes")
@@ -153,7 +154,7 @@ def _pairs(found: _Found) -> Any:
         stray = error.args[0]
         at = next(n for n, ends in enumerate(found.ends) if stray in ends)
         raise InvalidGraph(
-            f"{found.path} has an edge to the unknown node {stray!r}, line {found.lines[at]}"
+            f"{found.path} has an edge to the unknown node {brief(stray)}, line {found.lines[at]}"
         ) from None
     return np.array(places, dtype=np.int64).reshape(-1, 2)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Label, Rainbow
 from rainbowdp.errors import InvalidGraph, InvalidRainbow
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.edges import Edges, Ids
 from rainbowdp.graphs.rainbows import as_rainbow
 from rainbowdp.graphs.readers.columns import SEPARATORS, ColumnFile
@@ -166,9 +167,11 @@ def read_rainbows(path: str | PathLike[str], labels: Sequence[Label]) -> dict[La
     table: dict[str, list[Answer]] = {}
     for label, *order in records:
         if str(label) in table:
-            raise InvalidRainbow(f"{path} has two rainbows for label {label!r}; give it one")
+            raise InvalidRainbow(f"{path} has two rainbows for label {brief(label)}; give it one")
         table[str(label)] = order
     missing = next((label for label in labels if str(label) not in table), None)
     if missing is not None:
-        raise InvalidGraph(f"{path} has no rainbow for label {missing!r}; every label needs one")
+        raise InvalidGraph(
+            f"{path} has no rainbow for label {brief(missing)}; every label needs one"
+        )
     return {label: as_rainbow(table[str(label)]) for label in labels}

@@ -41,7 +41,7 @@ from rainbowdp.errors import (
     InvalidGuarantee,
     InvalidMechanism,
 )
-from rainbowdp.expecting import expect, whole
+from rainbowdp.expecting import brief, expect, whole
 from rainbowdp.graphs.engines import Carrier, carrier, plain
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.stepping import single_steps
@@ -260,7 +260,7 @@ class _World:
             dataset = self.graph.datasets[int(self.border[place])]
             raise InvalidBoundary(
                 f"a start must be a probability above 0 at every border dataset, "
-                f"got {values[place]} at {dataset!r}"
+                f"got {values[place]} at {brief(dataset)}"
             )
         return np.maximum(np.rint(values * TOTAL), 1.0)
 
@@ -295,7 +295,7 @@ class _World:
         missing = next((name for name in names if name not in start), None)
         if missing is not None:
             raise InvalidBoundary(
-                f"a start must be given on the whole border, got none at {missing!r}"
+                f"a start must be given on the whole border, got none at {brief(missing)}"
             )
         return np.array([number(start[name]) for name in names])
 
@@ -342,7 +342,7 @@ class _World:
             dataset = self.graph.datasets[int(rest.argmin())]
             raise InvalidGuarantee(
                 f"the losers must leave something for the true answer, got none left at "
-                f"{dataset!r} for {self.guarantee}; use {self.remedy} or a larger epsilon"
+                f"{brief(dataset)} for {self.guarantee}; use {self.remedy} or a larger epsilon"
             )
         losers[np.arange(len(losers)), self.truth] = rest
         return losers
@@ -394,7 +394,7 @@ class _World:
         answers = self._too_likely(weights[worst.more], weights[worst.less])
         raise InvalidGuarantee(
             f"a mechanism must keep {self.guarantee} on every edge, but this one would answer "
-            f"{answers} too often at {first!r} beside {second!r}, by "
+            f"{answers} too often at {brief(first)} beside {brief(second)}, by "
             f"{worst.excess / TOTAL:.3g}; use {self.remedy} or a larger epsilon"
         )
 
@@ -448,7 +448,9 @@ def _world(graph: Any, guarantee: Guarantee, remedy: str) -> _World:
     if not isinstance(graph, RainbowGraph):
         raise InvalidGraph(f"lifted proximity needs a rainbow graph, got {type(graph).__name__}")
     if not isinstance(guarantee, DP):
-        raise InvalidGuarantee(f"lifted proximity needs an (ε,δ) guarantee, got {guarantee}")
+        raise InvalidGuarantee(
+            f"lifted proximity needs an (ε,δ) guarantee, got {brief(guarantee, str)}"
+        )
     bound = Bound.of(guarantee)
     if bound.ratio == 1 and bound.units < len(graph.answers):
         raise InvalidGuarantee(

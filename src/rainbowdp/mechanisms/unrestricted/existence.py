@@ -172,7 +172,7 @@ def optimum(
     if not isinstance(guarantee, PiecewiseLinear):
         raise InvalidGuarantee(
             "whether an optimum exists is decided by linear programs here, which need a "
-            f"piecewise-linear guarantee, got {guarantee}; use DP or TradeOff"
+            f"piecewise-linear guarantee, got {brief(guarantee, str)}; use DP or TradeOff"
         )
     most = np.ones(columns.shape)
     for k, envelopes in enumerate(reached):

@@ -25,6 +25,7 @@ import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.stepping import single_steps
 from rainbowdp.guarantees.dp import DP
@@ -91,7 +92,7 @@ def primal_dual(graph: RainbowGraph, guarantee: DP, worth: Floats, most: int) ->
 
     """
     if not isinstance(guarantee, DP) or guarantee.delta > 0 or Bound.of(guarantee).ratio == 1:
-        raise InvalidGuarantee(f"primal-dual needs a pure ε above 0, got {guarantee}")
+        raise InvalidGuarantee(f"primal-dual needs a pure ε above 0, got {brief(guarantee, str)}")
     if len(graph.answers) < 2:
         raise InvalidMechanism("primal-dual needs at least 2 answers, got 1")
     if graph.lengths is None:

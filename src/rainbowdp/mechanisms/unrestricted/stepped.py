@@ -11,6 +11,7 @@ import numpy as np
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidBoundary
 from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.expecting import brief
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import in_order
 from rainbowdp.mechanisms.mechanism import Mechanism
@@ -66,7 +67,8 @@ def placed_rows(graph: RainbowGraph, boundary: Any, places: Integers) -> dict[in
         place, exact = int(places[graph.position(dataset)]), in_order(row, graph.answers)
         if found.setdefault(place, exact) != exact:
             raise InvalidBoundary(
-                f"{dataset!r} is less than one unit from a dataset with another fixed row, and the "
+                f"{brief(dataset)} is less than one unit from a dataset with another fixed row, "
+                "and the "
                 "two are one place; give them the same row or use a smaller unit"
             )
     return found

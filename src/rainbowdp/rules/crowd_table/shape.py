@@ -20,6 +20,7 @@ import numpy as np
 
 from rainbowdp.aliases import Integers
 from rainbowdp.errors import InvalidMechanism
+from rainbowdp.expecting import brief
 from rainbowdp.questions.relations import Neighbors, Ties, one_of
 
 # A file may claim anything, and must not keep us busy for ever.
@@ -61,7 +62,7 @@ class CrowdShape:
             if type(number) is not int or number < least:
                 raise InvalidMechanism(
                     f"the {name} of a crowd table must be a whole number from {least}, "
-                    f"got {number!r}"
+                    f"got {brief(number)}"
                 )
         ties = one_of(Ties, self.ties, "ties", InvalidMechanism)
         neighbors = one_of(Neighbors, self.neighbors, "neighbors", InvalidMechanism)

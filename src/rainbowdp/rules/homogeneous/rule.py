@@ -18,6 +18,7 @@ from rainbowdp.exact.margins import margins_at, truth_and_depth
 from rainbowdp.exact.names import name_from_json, name_to_json
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.steps import BITS
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.rules.homogeneous.proof import prove_alike, prove_ladders
@@ -69,7 +70,7 @@ class Homogeneous(Rule):
             if not ladder or any(len(row) != len(answers) for row in ladder):
                 raise InvalidMechanism(
                     f"a row must have a weight for each of the {len(answers)} answers, "
-                    f"got others in region {label!r}"
+                    f"got others in region {brief(label)}"
                 )
         if not all(label in self.rows for pair in self.touching for label in pair):
             raise InvalidMechanism("touching regions must have rows, got a pair without")

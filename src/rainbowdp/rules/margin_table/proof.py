@@ -39,6 +39,7 @@ import numpy as np
 from rainbowdp.aliases import Weights
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.closeness import check_rows, lines_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -71,7 +72,9 @@ def prove_table(
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(f"a margin table needs an (ε,δ) guarantee, got {guarantee}")
     if type(total) is not int:  # repr tells 1.0 from 1, but a comparison does not
-        raise InvalidMechanism(f"the total of a margin table must be an integer, got {total!r}")
+        raise InvalidMechanism(
+            f"the total of a margin table must be an integer, got {brief(total)}"
+        )
     digest = hashlib.sha256(repr((lines_of(guarantee), shape, total, stored)).encode()).hexdigest()
     if digest in _remembered and not exactly:
         return _remembered[digest]

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from rainbowdp.aliases import Weights
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.conversions import mu_within
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
@@ -110,7 +111,7 @@ def squared_move(parts: int, rows: int, neighbors: str, answers: int) -> Fractio
     if neighbors == "added or removed":
         return min(one, one * Fraction(answers - 1, answers) + Fraction(answers, 4))
     raise InvalidMechanism(
-        f"neighbors must be 'substituted' or 'added or removed', got {neighbors!r}"
+        f"neighbors must be 'substituted' or 'added or removed', got {brief(neighbors)}"
     )
 
 

@@ -23,6 +23,7 @@ from rainbowdp.exact.margins import array_of
 from rainbowdp.exact.rule import Key, Rule, Short
 from rainbowdp.exact.scores import VoteScores, restored_scores
 from rainbowdp.exact.votes import chances_of_a_vote, counts_key, counts_of
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact
 from rainbowdp.questions import Question
@@ -62,7 +63,7 @@ class NoisyCounts(Rule):
     def __post_init__(self) -> None:
         if type(self.parts) is not int or self.parts < 1:
             raise InvalidMechanism(
-                f"the parts of a record must be a whole number from 1, got {self.parts!r}"
+                f"the parts of a record must be a whole number from 1, got {brief(self.parts)}"
             )
         assert self.noise.bits == self.bits  # checked there
 

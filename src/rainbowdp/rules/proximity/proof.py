@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rainbowdp.errors import InvalidMechanism
 from rainbowdp.exact.check import Check
+from rainbowdp.expecting import brief
 from rainbowdp.guarantees.closeness import lines_of
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
@@ -36,7 +37,7 @@ def prove_margins(
     if not isinstance(guarantee, DP):
         raise InvalidMechanism(f"weights by margin need an (ε,δ) guarantee, got {guarantee}")
     if type(total) is not int or total <= 0 or any(type(step) is not int for step in steps):
-        raise InvalidMechanism(f"weights by margin must be integers of a total, got {total!r}")
+        raise InvalidMechanism(f"weights by margin must be integers of a total, got {brief(total)}")
     if len(steps) > MOST_STEPS:
         raise InvalidMechanism(
             f"weights by margin must be at most {MOST_STEPS:,}, got {len(steps):,}"
