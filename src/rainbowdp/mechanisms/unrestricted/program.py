@@ -129,10 +129,8 @@ class Programmed(Releasable):
 
     def __str__(self) -> str:
         first = self.stages[0]
-        by_step = " that keeps the promise on every step" if self._by_step else ""
-        what = (
-            f"{first.name} {first.value:.10g}, at most {first.bound:.10g} for any mechanism{by_step}"
-        )
+        any_other = "any mechanism" + (" that keeps the promise on every step" * self._by_step)
+        what = f"{first.name} {first.value:.10g}, at most {first.bound:.10g} for {any_other}"
         if self.optimal:
             return f"optimal: {what} (relative gap {self.gap:.1e})"
         return f"not proved optimal ({self.status}): {what} (relative gap {self.gap:.1e})"
