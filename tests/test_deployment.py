@@ -296,6 +296,7 @@ def test_answers_that_differ_in_case_only_have_no_columns_of_keys(
     assert not list(tmp_path.iterdir())
     placed.save_tiles(tmp_path / "m.json", [0] * 10, folder=tmp_path / "tiles")
     plain = rainbow_release.load(tmp_path / "m.json")
+    assert isinstance(plain, rainbow_release.Mechanism)
     assert rainbow_release.check_tiles(tmp_path / "tiles", plain) == (1, 10, 9)
 
 
