@@ -87,6 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graphs", type=int, default=40, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", choices=KINDS, action="append", help="this one alone")
     given = parser.parse_args()
     draw = random.Random(given.seed)  # noqa: S311
     console = Console(stderr=True)
@@ -94,7 +95,7 @@ def main() -> None:
         "| kind | files | edges | broken | the fault: found in |\n| --- | --- | --- | --- | --- |"
     )
     with tempfile.TemporaryDirectory() as folder:
-        for kind in KINDS:
+        for kind in given.kind or KINDS:
             seen: Counter[str] = Counter()
             for _ in track(range(given.graphs), kind, console=console):
                 graph = graph_of(draw)
