@@ -272,3 +272,59 @@ def test_proximity_has_a_file_where_only_the_graph_allows_it(tmp_path: Path) -> 
     (tmp_path / "forged.json").write_text(changed)
     with pytest.raises(rb.InvalidFile):
         rb.load(tmp_path / "forged.json")
+
+
+def two_ends(first: object, second: object, labels: list[Any] | None = None) -> rb.RainbowGraph:
+    """A line of ten, with three answers."""
+    names = labels or [0, 1, 2]
+    orders = {
+        names[0]: (first, second, "z"),
+        names[1]: (second, first, "z"),
+        names[2]: ("z", second, first),
+    }
+    marks = [names[0]] * 3 + [names[1]] * 4 + [names[2]] * 3
+    return rb.RainbowGraph(np.array([(i, i + 1) for i in range(9)]), orders, labels=marks)
+
+
+@pytest.mark.parametrize("kind", ["margin-flip", "exponential", "proximity"])
+def test_answers_that_differ_in_case_only_have_no_columns_of_keys(
+    tmp_path: Path, kind: str
+) -> None:
+    placed = rb.deploy(two_ends("a", "A"), rb.DP(1), kind)
+    with pytest.raises(rb.InvalidFile, match="'margin a' and 'margin A', which differ in case"):
+        placed.save(tmp_path / "out.json")
+    assert not list(tmp_path.iterdir())
+    placed.save_tiles(tmp_path / "m.json", [0] * 10, folder=tmp_path / "tiles")
+    plain = rainbow_release.load(tmp_path / "m.json")
+    assert isinstance(plain, rainbow_release.Mechanism)
+    assert rainbow_release.check_tiles(tmp_path / "tiles", plain) == (1, 10, 9)
+
+
+def test_two_answers_with_one_column_are_refused() -> None:
+    with pytest.raises(rb.InvalidMechanism, match="'margin 1' for two answers"):
+        rb.deploy(two_ends(1, "1"), rb.DP(1), "margin-flip")
+
+
+def test_two_regions_with_one_text_are_refused(tmp_path: Path) -> None:
+    placed = rb.deploy(two_ends("a", "b", [1, "1", 2]), rb.DP(1))
+    with pytest.raises(rb.InvalidFile, match="call two regions '1'"):
+        placed.save(tmp_path / "out.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_texts_of_an_array_are_names_of_regions(tmp_path: Path) -> None:
+    edges = np.array([(0, 1), (1, 2)])
+    labels = np.array(["west", "west", "east"])
+    orders = {"west": ("a", "b"), "east": ("b", "a")}
+    graph = rb.RainbowGraph(edges, orders, labels=labels)
+    file = rb.deploy(graph, rb.DP(1)).save(tmp_path / "out.json")
+    found = rows(file.with_suffix(".parquet"))
+    assert found == [(0, "west", 1), (1, "west", 0), (2, "east", 0)]
+
+
+def test_whole_numbers_of_a_mapping_are_names_of_nodes(tmp_path: Path) -> None:
+    orders = {7: ("a", "b"), -3: ("a", "b"), 40: ("b", "a")}
+    graph = rb.RainbowGraph([(7, -3), (-3, 40)], orders)
+    file = rb.deploy(graph, rb.DP(1), "margin-flip").save(tmp_path / "out.json")
+    found = {node: key for node, _, *key in rows(file.with_suffix(".parquet"))}
+    assert found == {7: [0, 2], -3: [0, 1], 40: [1, 0]}

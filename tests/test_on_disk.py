@@ -237,3 +237,14 @@ def test_the_command_goes_by_name_or_by_size_and_says_so(
     assert "--memory is for --engine duckdb" in (
         run(*asked, "--engine", "memory", "--memory", "1GB").output
     )
+
+
+def test_answers_that_differ_in_case_only_have_no_columns_of_keys(tmp_path: Path) -> None:
+    file = written(tmp_path, "g.parquet")
+    with rb.graph_on_disk(file, memory="200MB") as held:
+        near = held.nearest_sites({"a": 10, "A": 40})
+        made = rb.deploy_on_disk(near, rb.DP(1), "exponential")
+        with pytest.raises(rb.InvalidFile, match="'margin a' and 'margin A', which differ in case"):
+            made.save(tmp_path / "out.json")
+        assert not (tmp_path / "out.parquet").exists()
+        rb.deploy_on_disk(near, rb.DP(1), "homogeneous").save(tmp_path / "out.json")

@@ -35,6 +35,7 @@ from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, worths_of
 from rainbowdp.storage.documents import checksum
+from rainbowdp.storage.integers import LARGEST_NUMBER
 from rainbowdp.storage.sql import quoted
 from rainbowdp.storage.whole_file import whole_file
 
@@ -218,9 +219,8 @@ class Deployment(Releasable):
     def _write_keys(self, draft: Path) -> None:
         import duckdb
 
-        labels = list(self.graph.regions)
-        if not all(type(label) is int for label in labels):
-            labels = [str(label) for label in labels]
+        labels = region_column(list(self.graph.regions)) if self.rows is None else []
+        must_be_columns(list(self.keys))
         numbers = self.graph.region_numbers if self.rows is None else self.rows
         columns = {"node": _ids(self.graph), "region": numbers, **self.keys}
         listed = ", ".join(quoted(name, '"') for name in self.keys)
@@ -368,10 +368,10 @@ def _by_margins(mechanism: Mechanism) -> Deployment:
     beyond = np.iinfo(mechanism.whole.dtype).max
     kind = np.int32 if last <= np.iinfo(np.int32).max else np.int64
     keys = {}
-    for number, answer in enumerate(graph.answers):
+    for number, name in enumerate(margin_columns(graph.answers)):
         column = mechanism.whole[:, number].astype(kind)  # wide enough for the last margin
         column[mechanism.whole[:, number] == beyond] = last
-        keys[f"margin {answer}"] = column
+        keys[name] = column
     return Deployment(graph, mechanism.exact(), keys, _truth(mechanism))
 
 
@@ -403,6 +403,51 @@ DEPLOYED: Mapping[str, Callable[[Mechanism], Deployment]] = {
 }
 
 
+def margin_columns(answers: Sequence[Answer]) -> list[str]:
+    """The column of each answer's margin; refused where two would be one."""
+    named = [f"margin {answer}" for answer in answers]
+    twice = _first_repeated(named)
+    if twice is not None:
+        raise InvalidMechanism(
+            f"the file of keys would have the column {twice!r} for two answers; name one of them "
+            "by another text"
+        )
+    return named
+
+
+def must_be_columns(names: Sequence[str]) -> None:
+    """Refuse names that differ in case only: a query for one of them would find the other."""
+    twice = _first_repeated([name.lower() for name in names])
+    if twice is not None:
+        alike = " and ".join(repr(name) for name in names if name.lower() == twice)
+        raise InvalidFile(
+            f"the file of keys would have the columns {alike}, which differ in case only and which "
+            "a table does not tell apart; name one of the answers by another text"
+        )
+
+
+def region_column(labels: list[Any]) -> list[Any]:
+    """What a table calls each region: a whole number if all of them are, else a text."""
+    if all(type(label) is int for label in labels):
+        return labels
+    named = [str(label) for label in labels]
+    twice = _first_repeated(named)
+    if twice is not None:
+        raise InvalidFile(
+            f"the file of keys would call two regions {twice!r}; name one of them by another text"
+        )
+    return named
+
+
+def _first_repeated(names: Sequence[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def _ids(graph: RainbowGraph) -> NDArray[Any]:
     """The nodes as one array of whole numbers, or of texts."""
     names = graph.datasets
@@ -412,4 +457,6 @@ def _ids(graph: RainbowGraph) -> NDArray[Any]:
         return np.arange(names.start, names.stop, dtype=np.int64)
     if all(isinstance(name, str) for name in names):
         return np.array(names, dtype=object)
+    if all(type(name) is int and abs(name) <= LARGEST_NUMBER for name in names):
+        return np.array(names, dtype=np.int64)
     raise InvalidGraph("keys can be saved for nodes that are whole numbers or texts, not for these")

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Floats
-from rainbowdp.deployment import MOST_WEIGHTS
+from rainbowdp.deployment import MOST_WEIGHTS, margin_columns, must_be_columns, region_column
 from rainbowdp.errors import InvalidFile, InvalidGuarantee, InvalidMechanism, RainbowError
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.expecting import brief, expect
@@ -105,9 +105,8 @@ class DiskDeployment:
 
     def _write_keys(self, draft: Path) -> None:
         graph = self.regions.graph
-        labels = list(self.regions.rainbows)
-        if not all(type(label) is int for label in labels):
-            labels = [str(label) for label in labels]
+        labels = region_column(list(self.regions.rainbows))
+        must_be_columns(list(self._columns))
         node, names = f"r.place + {graph.names.start}" if isinstance(graph.names, range) else "", ""
         if not node:
             node, names = "n.name", f"JOIN {graph.names} AS n ON r.place = n.place"
@@ -305,7 +304,7 @@ class _Shop:
         table = self._margins(rule.last_margin)
         exact = ExactMechanism(self.guarantee, regions.answers, rule, ON_A_GRAPH)
         least, mean, value = self._truth(table, rule)
-        columns = {f"margin {answer}": f"m{k}" for k, answer in enumerate(regions.answers)}
+        columns = {name: f"m{k}" for k, name in enumerate(margin_columns(regions.answers))}
         return DiskDeployment(regions, exact, least, mean, table, columns, value=value)
 
     def _margins(self, cut: int) -> str:

@@ -182,3 +182,27 @@ def test_where_nothing_can_be_told_apart_one_answer_is_given(
     assert choice.value == pytest.approx(-2 / 32)
     assert choice.exact().proof.exact
     assert choice.release(31) == "a"
+
+
+def test_a_bound_by_length_is_one_of_mechanisms_that_keep_every_step() -> None:
+    roads = rb.with_lengths([(0, 1)], [2], unit=1)
+    graph = rb.RainbowGraph(roads, [("a", "b"), ("b", "a")])
+    promise = rb.DP.from_ratio(2)
+    rows = {0: {"a": 0.8, "b": 0.2}, 1: {"a": 0.2, "b": 0.8}}
+    more = rb.Mechanism.from_table(graph, rows, promise)
+    assert more.check(every_edge=True)  # at the ends, but no row fits between them
+    [candidate] = best_on_graph(graph, promise, kinds=["program"]).candidates
+    assert candidate.value == pytest.approx(0.75)
+    assert candidate.note == "no mechanism that keeps the promise on every step has more than 0.75"
+    assert "for any mechanism that keeps the promise on every step" in str(
+        rb.program(graph, promise, progress=lambda line: None)
+    )
+
+
+def test_a_bound_in_six_digits_is_not_below_what_is_there() -> None:
+    edges = np.array([(node, node + 1) for node in range(9)])
+    orders = {0: tuple("abc"), 1: tuple("bca"), 2: tuple("cab")}
+    graph = rb.RainbowGraph(edges, orders, labels=np.arange(10) % 3)
+    found = best_on_graph(graph, rb.DP(15))
+    note = next(each.note for each in found.candidates if each.kind == "program")
+    assert float(note.rpartition(" ")[2]) >= found.value

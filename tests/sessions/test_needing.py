@@ -176,3 +176,21 @@ def test_a_session_takes_certainty_for_a_guarantee(tmp_path: Path) -> None:
         session.explain(asked, epsilon=1, sure="0.99", margin=5)
     with pytest.raises(rb.InvalidGuarantee, match="margin belongs to sure"):
         session.explain(asked, epsilon=1, margin=5)
+
+
+@pytest.mark.parametrize("sure", ["0.6", "0.9", "0.99"])
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [(YES, None), (THREE, "permute-and-flip"), (THREE, "exponential"), (THREE, "homogeneous")],
+)
+def test_one_less_in_the_fourth_digit_is_not_enough(
+    question: Any, kind: str | None, sure: str
+) -> None:
+    for margin in (1, 2, 7):
+        found = rb.guarantee_for(question, sure=sure, margin=margin, kind=kind)
+        assert isinstance(found, rb.DP)
+        assert found.exact_epsilon is not None
+        digit = Fraction(10) ** (math.floor(math.log10(found.epsilon)) - 3)
+        less = rb.DP(found.exact_epsilon - digit)
+        made = rb.best(question, less) if kind is None else rb.by_kind(question, less, kind)
+        assert made.exact().rule.chances(question, margin)[0] < float(sure)

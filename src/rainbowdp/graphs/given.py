@@ -85,6 +85,8 @@ def numbered_marks(marks: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
         order = np.argsort(first)
         kind = number_type(len(values) - 1)
         return np.argsort(order).astype(kind)[numbers], values[order].tolist()
+    if isinstance(marks, np.ndarray) and marks.dtype.kind == "U":
+        marks = marks.tolist()  # texts as others have them, which files can name
     found: dict[Any, int] = {}
     try:
         numbered = [found.setdefault(mark, len(found)) for mark in marks]

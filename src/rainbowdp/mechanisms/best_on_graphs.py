@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -442,7 +443,7 @@ def _program(shop: _Shop) -> tuple[Made, str]:
         )
     found = program(graph, promise, utility=shop.worths, progress=lambda line: None)
     bound = found.bound / shop.worths.mass
-    return found.mechanism, f"no mechanism has more than {bound:.6g}"
+    return found.mechanism, f"{_none(graph)} has more than {_not_below(bound)}"
 
 
 def _primal_dual(shop: _Shop) -> tuple[Made, str]:
@@ -478,7 +479,18 @@ def _primal_dual(shop: _Shop) -> tuple[Made, str]:
             )
     lost = max(ideal - total, -total)
     share = max(0.0, found.bound - total) / lost if lost > 0 else 0.0
-    return found.mechanism, f"no mechanism saves more than {share:.1%} of what it loses"
+    return found.mechanism, f"{_none(shop.graph)} saves more than {share:.1%} of what it loses"
+
+
+def _none(graph: RainbowGraph) -> str:
+    """Of which mechanisms a bound is, in words."""
+    only = "" if graph.lengths is None else " that keeps the promise on every step"
+    return f"no mechanism{only}"
+
+
+def _not_below(bound: float) -> str:
+    """A bound in six digits, rounded up."""
+    return f"{float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(bound)):.6g}"
 
 
 KINDS: Mapping[str, Callable[[_Shop], tuple[Made, str]]] = {

@@ -27,6 +27,7 @@ CURRENCIES = ("epsilon", "mu", "rho")
 
 _HALVINGS = 12  # of a search for what a target needs
 _MORE = Fraction(102, 100)  # by which it is raised until the chosen mechanism reaches the target
+_LESS = Fraction(99_999, 100_000)  # rounded down, that is one less in the fourth digit
 _SMALLEST = Fraction(1, 10**12)
 _LARGEST = Fraction(400)  # in ε, ρ and μ² there is nothing beyond
 _TABLES = 5  # that are made to come nearer to the least amount
@@ -176,8 +177,11 @@ def _least(target: Target, promises: Promises, kind: str | None) -> Fraction:
         found = rounded(found * _MORE, math.ceil)
         if found > _LARGEST:
             raise _out_of_reach(target)
-    costly = any(not _is_quick(target, promise, kind) for promise in promises(found))
-    return _nearer(target, promises, kind, found) if costly else found
+    if any(not _is_quick(target, promise, kind) for promise in promises(found)):
+        return _nearer(target, promises, kind, found)
+    while (less := rounded(found * _LESS, math.floor)) > low and enough(less):
+        found = less
+    return found
 
 
 def _nearer(target: Target, promises: Promises, kind: str | None, high: Fraction) -> Fraction:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -88,3 +89,23 @@ def test_an_excess_of_a_millionth_is_found_where_it_is() -> None:
 def test_rows_that_are_no_rows_are_refused(row: list[int]) -> None:
     with pytest.raises(rb.InvalidMechanism, match="integers from 0 that sum to"):
         worst_edge(np.array([row]), np.empty((0, 2), dtype=np.int64), Bound.of(rb.DP(1)))
+
+
+def test_totals_do_not_wrap() -> None:
+    edges = np.array([[0, 1]])
+    quarter = 1 << 62
+    wrapped = [quarter, quarter, quarter, quarter + TOTAL]  # 2^64 + 2^52
+    table = np.array([wrapped, [TOTAL, 0, 0, 0]])
+    with pytest.raises(rb.InvalidMechanism, match="integers from 0 that sum to"):
+        worst_edge(table, edges, Bound.of(rb.DP(1)))
+    many = np.zeros((2, 4097), dtype=np.int64)  # the same of weights that are each a total
+    many[0], many[1, 0] = TOTAL, TOTAL
+    with pytest.raises(rb.InvalidMechanism, match="integers from 0 that sum to"):
+        worst_edge(many, edges, Bound.of(rb.DP(1)))
+
+
+@pytest.mark.parametrize("kind", [np.uint64, np.float64, np.int32, ">i8"])
+def test_weights_of_another_type_are_refused(kind: Any) -> None:
+    table = np.array([[1, 0], [1, 0]]).astype(kind)
+    with pytest.raises(rb.InvalidMechanism, match="whole numbers of 64 bits"):
+        worst_edge(table, np.array([[0, 1]]), Bound.of(rb.DP(1)))

@@ -381,3 +381,13 @@ def test_a_map_of_forty_thousand_places() -> None:
     assert mechanism.proof.pairs == 2 * side * (side - 1)
     assert mechanism.relieved == 0
     assert mechanism.check(every_edge=True)
+
+
+@pytest.mark.parametrize("index", [[0, -1], [0, 2], [0], [0.0, 1.0]])
+def test_an_index_that_is_none_is_refused(index: list[float]) -> None:
+    graph = rb.RainbowGraph([(0, 1)], [("a", "b"), ("b", "a")])
+    rows = np.array([[TOTAL // 2, TOTAL // 2], [TOTAL // 2, TOTAL // 2]])
+    with pytest.raises(rb.InvalidMechanism, match="must have one of the 2 rows"):
+        rb.Lifted(graph, rows, rb.DP(1), index=np.array(index))
+    with pytest.raises(rb.InvalidMechanism, match="must have one of the 1 rows"):
+        rb.Lifted(graph, rows[:1], rb.DP(1))

@@ -116,3 +116,13 @@ def test_what_it_is_not_for() -> None:
         primal_dual(graph, rb.DP(0), worths_of(graph).dense(), 100)
     notes = {each.kind: each.note for each in rb.best(graph, rb.DP("0.1")).candidates}
     assert notes["primal-dual"] == "not made where the program, its better, is"
+
+
+@pytest.mark.parametrize("epsilon", ["40", "60"])
+def test_the_bound_is_never_above_the_best_answer_everywhere(epsilon: str) -> None:
+    graph = streets(5, 3)
+    worth = worths_of(graph).dense()
+    assert primal_dual(graph, rb.DP(epsilon), worth, 1 << 20).bound <= len(graph)
+    [candidate] = best_on_graph(graph, rb.DP(epsilon), kinds=["primal-dual"]).candidates
+    told = float(candidate.note.split(" saves more than ")[1].split("%")[0])
+    assert told <= 100

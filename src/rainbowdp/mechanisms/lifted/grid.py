@@ -78,7 +78,10 @@ def worst_edge(weights: Integers, edges: Integers, bound: Bound) -> Worst:
 
     Rows must be non-negative with the common total. Cost: O(edges · answers).
     """
-    if (weights < 0).any() or (weights.sum(axis=1) != TOTAL).any():
+    if weights.dtype != np.int64:
+        raise InvalidMechanism(f"weights must be whole numbers of 64 bits, got {weights.dtype}")
+    totals = weights.sum(axis=1, dtype=np.float64)  # which does not wrap, and is exact up to 2^53
+    if (weights < 0).any() or (totals != TOTAL).any():
         raise InvalidMechanism(
             f"every row of weights must be integers from 0 that sum to {TOTAL}, but one is not"
         )

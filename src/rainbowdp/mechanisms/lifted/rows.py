@@ -69,6 +69,7 @@ class Lifted(Mechanism):
         relieved: int = 0,
         name: str = "lifted",
     ) -> None:
+        _must_be_rows_of(graph, weights, index)
         pairs = graph.edge_positions() if index is None else graph.joined(index, len(weights))
         worst = worst_edge(weights, pairs, Bound.of(guarantee))
         if worst.excess > 0:
@@ -187,6 +188,16 @@ class Lifted(Mechanism):
 
         """
         return self.at(dataset).draw()
+
+
+def _must_be_rows_of(graph: RainbowGraph, weights: Integers, index: NDArray[Any] | None) -> None:
+    numbers = np.arange(len(weights)) if index is None else index
+    fits = numbers.shape == (len(graph),) and numbers.dtype.kind in "iu"
+    if not fits or (numbers < 0).any() or (numbers >= len(weights)).any():
+        raise InvalidMechanism(
+            f"each of the {len(graph)} datasets must have one of the {len(weights)} rows of "
+            "weights, but has another"
+        )
 
 
 def _distinct(rows: Integers) -> tuple[Integers, Integers]:

@@ -118,7 +118,7 @@ def _approached(graph: RainbowGraph, guarantee: DP, worth: Floats) -> Approached
     prices = np.zeros((len(slots.targets), rows.shape[1]))
     rounds = max(_ROUNDS[0], min(_ROUNDS[1], _WORK // rows.size))
     most = float(worth.max(axis=1).sum())
-    best, highest, least, done = None, -np.inf, np.inf, 0
+    best, highest, least, done = None, -np.inf, most, 0  # nobody has more than the best everywhere
     for balance, kept_back in _STAGES:
         inward = bound.ratio ** (1 - kept_back)
         sums = np.zeros_like(rows), np.zeros_like(prices)

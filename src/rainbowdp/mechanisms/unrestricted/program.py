@@ -107,8 +107,15 @@ class Programmed(Releasable):
 
     @property
     def bound(self) -> float:
-        """What no mechanism with the guarantee and the fixed rows exceeds."""
+        """What no mechanism with the guarantee and the fixed rows exceeds.
+
+        Where edges have lengths, no mechanism that has the guarantee on every single step.
+        """
         return self.stages[0].bound
+
+    @property
+    def _by_step(self) -> bool:
+        return self.mechanism.graph.lengths is not None
 
     @property
     def gap(self) -> float:
@@ -122,7 +129,8 @@ class Programmed(Releasable):
 
     def __str__(self) -> str:
         first = self.stages[0]
-        what = f"{first.name} {first.value:.10g}, at most {first.bound:.10g} for any mechanism"
+        any_other = "any mechanism" + (" that keeps the promise on every step" * self._by_step)
+        what = f"{first.name} {first.value:.10g}, at most {first.bound:.10g} for {any_other}"
         if self.optimal:
             return f"optimal: {what} (relative gap {self.gap:.1e})"
         return f"not proved optimal ({self.status}): {what} (relative gap {self.gap:.1e})"
