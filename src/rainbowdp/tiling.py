@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidFile, InvalidGraph, InvalidMechanism
 from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.exact.names import name_to_json
+from rainbowdp.exact.names import name_from_json, name_to_json
 from rainbowdp.storage.documents import checksum, write_document
 from rainbowdp.storage.whole_file import whole_file
 
@@ -195,8 +195,7 @@ def save_sqlite(
 def _key(key: list[Any], mechanism: ExactMechanism, placed: NodeKeys) -> Any:
     if not placed.by_depth:
         return dict(zip(mechanism.answers, key, strict=True))
-    region = tuple(key[0]) if isinstance(key[0], list) else key[0]
-    return region, float("inf") if key[1] is None else key[1]
+    return name_from_json(key[0]), float("inf") if key[1] is None else key[1]
 
 
 def _bytes(totals: set[int]) -> int:

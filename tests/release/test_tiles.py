@@ -10,6 +10,7 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -241,6 +242,16 @@ def test_rows_that_are_too_long_for_a_table_are_refused(tmp_path: Path) -> None:
     graph = rb.RainbowGraph(edges, orders, tuple(names), labels=names)
     with pytest.raises(rb.InvalidMechanism, match="300 digits"):
         rb.deploy(graph, rb.DP(1), "margin-flip").save_sqlite(tmp_path / "phone.db")
+
+
+def test_regions_in_a_database_may_be_tuples_of_tuples(tmp_path: Path) -> None:
+    regions = (("a", 1), 2), (("b", 1), 2)
+    rainbows = dict(zip(regions, (("x", "y"), ("y", "x")), strict=True))
+    labels = [regions[0], regions[0], regions[1], regions[1]]
+    graph = rb.RainbowGraph([(0, 1), (1, 2), (2, 3)], rainbows, labels=labels)
+    path = rb.deploy(graph, rb.DP(1)).save_sqlite(tmp_path / "phone.db")
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM node").fetchone() == (4,)
 
 
 IN_NODE = """
