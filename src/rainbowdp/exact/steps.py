@@ -142,7 +142,7 @@ def _over_one(row: Sequence[Fraction]) -> tuple[list[int], int]:
 
 
 def _rounded(shares: Sequence[int], unit: int, total: int) -> Weights:
-    """``on_grid`` of numerators over one denominator; to reduce fractions takes ten times longer."""
+    """``on_grid`` of numerators over one denominator; reducing fractions takes far longer."""
     weights, rests = zip(*(divmod(share * total, unit) for share in shares), strict=True)
     order = sorted(range(len(shares)), key=lambda place: -rests[place])
     more = set(order[: total - sum(weights)])

@@ -34,6 +34,7 @@ from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.worths import worths_of
 from rainbowdp.questions.histograms import margins_of
+from rainbowdp.studio.designing import designed
 from rainbowdp.studio.looking import inspect, worst_of_all
 from rainbowdp.studio.offers import BASELINES, BEST, REFERENCE, offered
 from rainbowdp.studio.recipe import recipe
@@ -107,8 +108,10 @@ def maker(world: World, settings: Settings) -> Maker:
     if name in ON_GRAPHS and offered(world)[name].boundary:
         if question is not None and settings.boundary is None:  # all rivals alike, as released
             return lambda graph, promise: _answered(world, by_kind(question, promise, name))
-        grown = ON_GRAPHS[name]
-        return lambda graph, promise: grown(graph, promise, settings.boundary)
+        grown, row = ON_GRAPHS[name], settings.boundary
+        if row is None:
+            return lambda graph, promise: grown(graph, promise, designed(graph, promise))
+        return lambda graph, promise: grown(graph, promise, row)
     if name in ON_GRAPHS and (question is None or name == "proximity"):
         return ON_GRAPHS[name]
     if name == "printed":
