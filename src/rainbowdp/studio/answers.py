@@ -195,7 +195,9 @@ def best_cost(world: World, settings: Settings) -> dict[str, Any]:
     """The same of what ``rb.best`` takes, and its name."""
     told = cost(world, settings, BEST)
     if world.question is None and "missing" not in told:
-        told["kind"] = _chosen(world, settings.guarantee).name
+        chosen = _chosen(world, settings.guarantee)
+        taken = next((each for each in chosen.candidates if each.kind == chosen.name), None)
+        told |= {"kind": chosen.name, "how": taken.note if taken else ""}
     return told
 
 

@@ -167,7 +167,7 @@ export function startGraph(choose, id = "graph") {
 
   /** Room around the picture for what is to be added. */
   function makeRoom(wanted) {
-    padding = wanted ? ROOM : PADDING;
+    padding = wanted ? Math.max(PADDING, Math.min(ROOM, box.clientWidth / 8, box.clientHeight / 8)) : PADDING;
     restyle();
   }
 
