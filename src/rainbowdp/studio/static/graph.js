@@ -242,20 +242,21 @@ function sheet(pixel) {
       width: "data(size)", height: "data(size)", "border-width": 0, "background-opacity": 0,
       label: "data(label)", color: ink, "font-size": 13, "text-valign": "bottom", "text-margin-y": 3,
       "text-outline-color": card, "text-outline-width": 2.5, "outline-width": 0, "z-index": 1,
-      "overlay-opacity": 0, "transition-property": "opacity", "transition-duration": 80,
+      "overlay-opacity": 0,
     } },
     { selector: "edge", style: {
-      width: roadWidth(pixel), "line-opacity": 0, "curve-style": "straight", "overlay-opacity": 0,
+      width: roadWidth(pixel), opacity: 0, "curve-style": "straight", "overlay-opacity": 0,
     } },
     { selector: "node.sign", style: { "font-size": sign, "font-weight": "bold", "text-outline-width": sign / 7, "z-index": 3 } },
     { selector: "node.faded", style: { opacity: 0.35 } },
-    { selector: "edge.looked", style: { "line-color": accent, "line-opacity": 1, width: 5 } },
-    { selector: "node.beside", style: { "outline-color": accent, "outline-width": 3, "outline-offset": 2, "text-margin-y": 8 } },
+    { selector: 'node[label = ""]', style: { opacity: 0 } }, // nothing to draw, but to click
+    { selector: "edge.looked", style: { "line-color": accent, opacity: 1, width: 5 } },
+    { selector: "node.beside", style: { opacity: 1, "outline-color": accent, "outline-width": 3, "outline-offset": 2, "text-margin-y": 8 } },
     { selector: "node.chosen", style: {
-      "outline-color": ink, "outline-width": Math.max(4, 2 * pixel), "outline-offset": 3, "z-index": 2,
+      opacity: 1, "outline-color": ink, "outline-width": Math.max(4, 2 * pixel), "outline-offset": 3, "z-index": 2,
       "text-margin-y": 11,
     } },
     { selector: "node.blamed", style: { "outline-color": bad, "outline-width": 4, "outline-offset": 2, opacity: 1, "text-margin-y": 9 } },
-    { selector: "edge.worst", style: { "line-color": bad, "line-opacity": 1, width: 6 } },
+    { selector: "edge.worst", style: { "line-color": bad, opacity: 1, width: 6 } },
   ];
 }

@@ -16,11 +16,13 @@ export function startPicture(box, cy) {
   let discs = [];
   let lines = [];
   let inks = null;
+  let filled = null; // the rows whose bands are drawn
   cy.on("render", draw);
 
   /** Places and diameters of the world's discs; lines end at their rims. After an edit, bands stay until the new ones are here. */
   function set(world, places, sizes, edited) {
     const before = edited ? discs : [];
+    filled = null;
     discs = places.map(([x, y], number) => ({ x, y, radius: sizes[number] / 2, bands: before[number]?.bands ?? equal(world, number) }));
     lines = world.edges.map(([a, b]) => {
       const [one, two] = [discs[a], discs[b]];
@@ -35,6 +37,8 @@ export function startPicture(box, cy) {
 
   /** The bands of every disc; without rows, equal ones. */
   function fill(world, rows) {
+    if (rows && filled && rows.every((row, number) => row.every((share, place) => share === filled[number][place]))) return;
+    filled = rows;
     discs.forEach((disc, number) => { disc.bands = rows ? bandsOf(world, number, rows[number]) : equal(world, number); });
     draw();
   }
