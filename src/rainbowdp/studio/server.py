@@ -128,9 +128,9 @@ def application(opened: Source | None = None) -> Starlette:
         told = []
         for turn in turns:
             if await request.is_disconnected():  # the page wants to know something else by now
-                break
+                raise Superseded("a newer request took this one's place")
             told.append(await run_in_threadpool(studio.compute, turn, source, content))
-        return JSONResponse({"costs": told[:-1], "worst": told[-1]} if told else {})
+        return JSONResponse({"costs": told[:-1], "worst": told[-1]})
 
     def computed_apart(task: str) -> Callable[[Request], Any]:
         async def respond(request: Request) -> Response:
