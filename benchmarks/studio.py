@@ -7,7 +7,7 @@ that is much, the times say little, and the last column more: the processor time
 of the page's own thread, one after the other. What is searched for, such as ``rb.best`` on a graph
 or a plan, is listed apart: the page says that it is computing, and no other control waits for it.
 
-    python benchmarks/studio.py [--rounds 3] [--controls]
+    python benchmarks/studio.py [--rounds 3] [--controls] [--page Designer]
 """
 
 from __future__ import annotations
@@ -200,7 +200,8 @@ def designer(hand: Hand, address: str) -> None:
     page.wait_for_selector("html[data-answered]")
     for world in page.eval_on_selector_all("#world option", "(all) => all.map((o) => o.value)"):
         hand.move("example", "#world", world)
-        page.wait_for_selector("#mechanisms .cost[data-error]")
+        page.wait_for_selector('#graph[aria-busy="false"]')  # an answer may have been on its way
+        page.wait_for_selector('#mechanisms label[data-name="homogeneous"] .cost[data-error]')
         hand.move("mechanism", '#mechanisms input[value="homogeneous"]')
         hand.slide("ε", "#epsilon")
         hand.slide("δ", "#delta")
@@ -249,7 +250,10 @@ def line(name: str, found: list[tuple[float, float]]) -> str:
     return " | ".join([f"| {name}", str(len(found)), *(f"{n:.0f} ms" for n in numbers)]) + " |"
 
 
-def main(rounds: int, every: bool) -> None:
+WALKS = {"Story": story, "Your question": question, "Designer": designer}
+
+
+def main(rounds: int, every: bool, only: str | None) -> None:
     """Measure and print."""
     browser = next(filter(None, map(shutil.which, BROWSERS)))
     times: Times = defaultdict(list)
@@ -259,13 +263,9 @@ def main(rounds: int, every: bool) -> None:
         page.set_default_timeout(WAIT)
         began, all_before, own_before = time.monotonic(), busy(), spent(threads_of(children()))
         for _ in range(rounds):
-            for title, walk in (
-                ("Story", story),
-                ("Your question", question),
-                ("Designer", designer),
-            ):
+            for title in [only] if only else WALKS:
                 page.goto("about:blank")
-                walk(Hand(page, title, times), address)
+                WALKS[title](Hand(page, title, times), address)
         others = busy() - all_before - (spent(threads_of(children())) - own_before)
         passed = 1e3 * (time.monotonic() - began) * (os.cpu_count() or 1)
         chromium.close()
@@ -275,12 +275,7 @@ def main(rounds: int, every: bool) -> None:
     )
     print("| page | moves | median | 95th percentile | processor, median |")
     print("| --- | --- | --- | --- | --- |")
-    for titles in (
-        ("Story",),
-        ("Your question",),
-        ("Designer",),
-        ("Story", "Your question", "Designer"),
-    ):
+    for titles in [(only,)] if only else [*((title,) for title in WALKS), tuple(WALKS)]:
         own = [
             t for (page, control), t in times.items() if page in titles and control not in SEARCHED
         ]
@@ -295,5 +290,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--controls", action="store_true")
+    parser.add_argument("--page", choices=WALKS, help="only this one")
     given = parser.parse_args()
-    main(given.rounds, given.controls)
+    main(given.rounds, given.controls, given.page)

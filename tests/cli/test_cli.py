@@ -226,11 +226,21 @@ def test_the_mode_is_a_winner_and_others_may_win() -> None:
     assert both[0]["answer"] == "else"
 
 
+def test_the_median_is_a_quantile() -> None:
+    asked = [ELECTION, "--column", "income", "--bins", "0,15000,25000,50000,200000"]
+    asked += ["--epsilon", "90", "--no-ledger", "--json"]
+    both = [json.loads(run("ask", name, *asked).output) for name in ("median", "quantile")]
+    assert both[0] == both[1]
+
+
 WINNER = ["ask", "winner", ELECTION, "--column", "vote"]
 AMONG = ["--among", "Clinton,Dole"]
 BAD: list[tuple[list[str], str]] = [
-    ([*WINNER, *AMONG, "--epsilon", "1"], "--ledger PLACE"),
+    ([*WINNER, *AMONG, "--epsilon", "1"], "--ledger PLACE, which rainbow ledger create makes"),
     ([*WINNER, *AMONG, "--no-ledger"], "Give one, such as --epsilon 1"),
+    ([*WINNER, *AMONG, "--no-ledger"], "--sure 99% --margin 5"),
+    ([*WINNER, *AMONG, "--sure", "99", "--margin", "5", "--no-ledger"], "write 99 % as 0.99"),
+    ([*WINNER, *AMONG, "--sure", "1", "--margin", "5", "--no-ledger"], "no ε makes an answer"),
     ([*WINNER, *AMONG, "--epsilon", "1", "--mu", "1", "--no-ledger"], "--epsilon or --mu. Leave"),
     ([*WINNER, *AMONG, "--rho", "1", "--mu", "1", "--no-ledger"], "--mu or --rho. Leave out all"),
     ([*WINNER, *AMONG, "--rho", "1", "--delta", "1/9", "--no-ledger"], "--delta belongs to"),

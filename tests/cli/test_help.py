@@ -13,7 +13,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from rainbowdp.cli import app
-from rainbowdp.cli.arranging import PANELS
+from rainbowdp.cli.arranging import PANELS, RARE
 from rainbowdp.cli.commands import COMMANDS
 
 ELECTION = str(Path(__file__).parents[2] / "examples" / "data" / "election.csv")
@@ -48,7 +48,7 @@ def test_asking_and_ledgers_come_first() -> None:
 
 
 def test_options_stand_in_groups() -> None:
-    shown = panels_of(run("ask", "winner", "--help"))
+    shown = panels_of(run("ask", "winner", "--help-all"))
     assert shown[:4] == ["Arguments", "Question", "Privacy", "Budget"]
     assert shown[-1] == "Output"
     assert "Options" not in shown
@@ -66,16 +66,34 @@ def test_every_option_that_has_a_panel_exists() -> None:
     assert wanted <= known, wanted - known
 
 
+def test_rare_options_exist_are_named_and_explained_when_asked_for() -> None:
+    root: Any = get_command(app)
+    _, asking, _ = root.resolve_command(typer.Context(root), ["ask"])
+    params = [param for each in asking.commands.values() for param in each.params]
+    assert set(RARE["ask"]) <= {param.name for param in params}
+    for name, command in asking.commands.items():
+        brief, full = (run("ask", name, flag) for flag in ("--help", "--help-all"))
+        assert len(brief.splitlines()) < len(full.splitlines()) - 20
+        for param in command.params:
+            if param.param_type_name == "option" and not param.hidden:
+                assert max(param.opts, key=len) in brief
+                assert max(param.opts, key=len) in full
+    told = run("ask", "winner", "--help")
+    assert len(told.splitlines()) <= 75
+    assert panels_of(told) == ["Arguments", "Question", "Privacy", "Budget", "Output"]
+    assert told == run("ask", "winner", "--help")  # nothing stays folded
+
+
 def test_an_example_is_directly_below_the_first_sentence() -> None:
     lines = [line.strip() for line in run("check", "--help").splitlines() if line.strip()]
     assert lines[2].startswith("Example: rainbow check")
 
 
 def test_only_mechanisms_that_may_apply_are_listed() -> None:
-    told = " ".join(run("ask", "threshold", "--help").replace("│", " ").split())
+    told = " ".join(run("ask", "threshold", "--help-all").replace("│", " ").split())
     assert "best, homogeneous, proximity, margin-flip, exponential." in told
-    assert "crowd-table" in run("ask", "winner", "--help")
-    assert "--mechanism" not in run("ask", "count", "--help")
+    assert "crowd-table" in run("ask", "winner", "--help-all")
+    assert "--mechanism" not in run("ask", "count", "--help-all")
 
 
 @pytest.mark.slow

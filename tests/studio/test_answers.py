@@ -22,8 +22,9 @@ from rainbowdp.studio.answers import (
     prove,
     worst_pair,
 )
+from rainbowdp.studio.designing import shape_of
 from rainbowdp.studio.examples import EXAMPLES, example
-from rainbowdp.studio.loading import read_world
+from rainbowdp.studio.loading import edit_text, read_world
 from rainbowdp.studio.offers import offered
 from rainbowdp.studio.settings import Settings, read_settings
 from rainbowdp.studio.worlds import World
@@ -312,6 +313,65 @@ def test_the_worst_pair_is_the_worst_of_all_edges() -> None:
     ]
     assert found["use"] == pytest.approx(max(every), rel=1e-12)
     assert worst_pair(world, Settings("proximity", rb.DP("0.1"))) is None
+
+
+@pytest.mark.parametrize("promise", [rb.DP(1), WIDE, rb.GaussianDP(1)])
+@pytest.mark.parametrize("name", ["paper", "travel", "sketch"])
+def test_the_worst_neighbor_is_the_worst_of_all_sets(name: str, promise: Any) -> None:
+    world = example(name)
+    rows = preferred_by_answer(world, Settings("homogeneous", promise))
+    sets = list(itertools.product((0.0, 1.0), repeat=rows.shape[1]))[1:-1]
+
+    def use(a: int, b: int) -> float:
+        most = []
+        for chosen in sets:
+            p, q = float(np.dot(chosen, rows[a])), min(1.0, float(np.dot(chosen, rows[b])))
+            if isinstance(promise, rb.DP):
+                p, allowed = max(0.0, p - promise.delta), q * promise.ratio
+            else:
+                allowed = promise.step(q)
+            most.append(p / allowed if allowed else math.inf if p else 0.0)
+        return max(most)
+
+    edges = world.graph.edge_positions().tolist()
+    worst = worst_pair(world, Settings("homogeneous", promise))
+    assert worst is not None
+    every = [use(a, b) for pair in edges for a, b in (pair, pair[::-1])]
+    assert worst["use"] == pytest.approx(max(every), rel=1e-9)
+    assert worst["use"] == pytest.approx(use(worst["more"], worst["less"]), rel=1e-9)
+    for place in range(0, len(world.graph), 7):
+        near = [pair if pair[0] == place else pair[::-1] for pair in edges if place in pair]
+        found = answer(world, Settings("homogeneous", promise, None, place))["dataset"]["worst"]
+        both = [use(a, b) for pair in near for a, b in (pair, pair[::-1])]
+        assert found["use"] == pytest.approx(max(both), rel=1e-9)
+
+
+def preferred_by_answer(world: World, settings: Settings) -> Any:
+    made = make(world, settings)
+    return np.array([[made[d][a] for a in world.graph.answers] for d in world.graph.datasets])
+
+
+@pytest.mark.parametrize("promise", [rb.DP(1), WIDE, rb.GaussianDP(1)])
+def test_graphs_of_one_shape_share_a_boundary_and_others_do_not(promise: Any) -> None:
+    world = example("sketch")
+    edits: list[dict[str, Any]] = [
+        {"do": "rename", "dataset": 1, "name": "center"},
+        {"do": "weigh", "dataset": 3, "weight": "5"},
+        {"do": "add", "dataset": 0, "place": [0, -2]},
+        {"do": "prefer", "dataset": 3, "rainbow": ["maybe", "no", "yes"], "region": False},
+    ]
+    shapes = [shape_of(world.graph)]
+    for edit in edits:
+        world = read_world(edit_text(world, edit), "edited.txt")
+        made = make(world, Settings("homogeneous", promise))
+        own = rb.optimal(world.graph, promise)
+        assert own.boundary is not None
+        assert made.boundary is not None
+        assert made.boundary.exact_rows == own.boundary.exact_rows
+        assert (made.table == own.table).all()
+        shapes.append(shape_of(world.graph))
+    assert shapes[0] == shapes[1] == shapes[2]
+    assert len(set(shapes)) == 3
 
 
 def test_an_attacker_learns_no_more_than_the_promise_allows() -> None:

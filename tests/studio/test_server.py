@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +17,7 @@ import rainbowdp as rb
 from rainbowdp.cli import app
 from rainbowdp.display.pages import HEADERS, SHARED
 from rainbowdp.errors import RainbowError
+from rainbowdp.studio import server
 from rainbowdp.studio.computing import Source, Studio
 from rainbowdp.studio.examples import EXAMPLES
 from rainbowdp.studio.loading import MOST_BYTES
@@ -370,3 +372,30 @@ def test_the_command_opens_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert result.output == "The studio is at http://127.0.0.1:1234/ until you press Ctrl-C.\n"
     assert opened == ["http://127.0.0.1:1234/"]
     assert served == [1234, (str(file), TOWN)]
+
+
+def test_costs_that_nobody_waits_for_are_not_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    priced: list[str] = []
+    monkeypatch.setattr(server, "cost", lambda world, settings, name: priced.append(name))
+    body = json.dumps(PAPER).encode()
+    arriving = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return arriving.pop(0) if len(arriving) > 1 else arriving[0]
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    own = b"127.0.0.1:8765"
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/costs",
+        "query_string": b"",
+        "server": ("127.0.0.1", 8765),
+        "headers": [(b"host", own), (b"origin", b"http://" + own)],
+    }
+    asyncio.run(server.application()(scope, receive, send))
+    assert sent[0]["status"] == 409
+    assert priced == []

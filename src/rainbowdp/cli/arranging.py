@@ -1,4 +1,4 @@
-"""How help is laid out: options in panels, examples first, flags without a type.
+"""How help is laid out: options in panels, examples first, flags without a type, rare ones folded.
 
 A command says what its options do; here is where each of them is shown. So one list has the panels
 of all commands, and what is not in it stays in Typer's own panel.
@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import typer
+
+from rainbowdp.cli.folding import fold
 
 QUESTION, PRIVACY, BUDGET = "Question", "Privacy", "Budget"
 MECHANISM, SERVICE, OUTPUT = "Mechanism", "Asking a service instead", "Output"
@@ -64,6 +66,15 @@ PANELS: Mapping[str, Mapping[str, Iterable[str]]] = {
         OUTPUT: ("out", "tiles", "sqlite"),
     },
 }
+# What few people need: named at the end of the help, and explained by --help-all.
+RARE: Mapping[str, Iterable[str]] = {
+    "ask": (
+        *("other", "missing", "by", "groups", "groups_are_public", "sql_table"),
+        *("weight", "weight_limit", "weight_places", "mu", "rho", "currency", "person_rule"),
+        *("declared", "kind", "records", *_SERVICE),
+        *("delimiter", "encoding", "decimal", "header", "trusted", "format_"),
+    ),
+}
 _ORDER = (
     QUESTION,
     GRAPH,
@@ -85,6 +96,7 @@ def arranged(command: Any, top: str) -> Any:
     panels |= {"as_json": OUTPUT, "help": OUTPUT}
     for each in [command, *getattr(command, "commands", {}).values()]:
         _arrange(each, panels)
+        fold(each, RARE.get(top, ()))
     return command
 
 

@@ -84,7 +84,7 @@ asking = typer.Typer(
     "`--sure` and `--margin` you need not know an ε: the smallest one that is enough is found.",
 )
 
-_ALIASES = {"mode": "winner"}
+_ALIASES = {"mode": "winner", "median": "quantile"}
 
 Column = Annotated[
     str,
@@ -553,6 +553,16 @@ def quantile(
     --epsilon 1 --ledger budget.db`
     """
     return partial(Quantile, q, edges(bins), column, closed_ends=closed_ends)
+
+
+@_command
+def median(column: Column, bins: Bins, closed_ends: ClosedEnds = False) -> Callable[..., Question]:
+    """Which bin holds the median? The same as `rainbow ask quantile`, which has others, too.
+
+    Example: `rainbow ask median people.csv --column income --bins 0,20000,40000,80000
+    --epsilon 1 --ledger budget.db`
+    """
+    return partial(Quantile, "0.5", edges(bins), column, closed_ends=closed_ends)
 
 
 @_command

@@ -83,7 +83,8 @@ def paying_ledger(
     place = ledger or named_ledger(settings)
     if place is None:
         raise RainbowError(
-            "An answer must be paid for. Give --ledger PLACE, or --no-ledger to keep no record."
+            "An answer must be paid for. Give --ledger PLACE, which rainbow ledger create makes, "
+            "or --no-ledger to keep no record."
         )
     return place
 

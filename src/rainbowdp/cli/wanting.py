@@ -113,6 +113,11 @@ class Wanted:
                 if value is not None:
                     raise RainbowError(f"{option} belongs to --sure. Give --sure 99% as well.")
             said = settings.promise(numbers)
+            if all(said[name] is None for name in ("epsilon", "mu", "rho")):
+                raise RainbowError(
+                    "A guarantee is missing. Give one, such as --epsilon 1, or, unless the "
+                    "question is a test, --sure 99% --margin 5."
+                )
             return cls(guarantee_from(**{**said, "delta": said["delta"] or "0"}))
         given = [f"--{name}" for name in ("epsilon", "mu", "rho") if numbers[name] is not None]
         if given:

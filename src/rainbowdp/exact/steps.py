@@ -12,7 +12,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import accumulate, product
+from itertools import accumulate
+from math import lcm
 from typing import Any
 
 from rainbowdp.aliases import Answer, Label, Rainbow, Weights
@@ -131,12 +132,21 @@ def reach_of(guarantee: Guarantee, total: int) -> Callable[[int], int]:
 
 def on_grid(row: Sequence[Fraction], total: int = 1 << BITS) -> Weights:
     """Probabilities as weights: rounded down, the units left over to the largest remainders."""
-    scaled = [p * total for p in row]
-    weights = [s.numerator // s.denominator for s in scaled]
-    order = sorted(range(len(row)), key=lambda place: weights[place] - scaled[place])
-    for place in order[: total - sum(weights)]:
-        weights[place] += 1
-    return tuple(weights)
+    return _rounded(*_over_one(row), total)
+
+
+def _over_one(row: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Fractions over one denominator: the numerators, and it."""
+    unit = lcm(*(p.denominator for p in row))
+    return [p.numerator * (unit // p.denominator) for p in row], unit
+
+
+def _rounded(shares: Sequence[int], unit: int, total: int) -> Weights:
+    """``on_grid`` of numerators over one denominator; reducing fractions takes far longer."""
+    weights, rests = zip(*(divmod(share * total, unit) for share in shares), strict=True)
+    order = sorted(range(len(shares)), key=lambda place: -rests[place])
+    more = set(order[: total - sum(weights)])
+    return tuple(weight + (place in more) for place, weight in enumerate(weights))
 
 
 def repaired(
@@ -154,15 +164,24 @@ def repaired(
     """
     uniform = [Fraction(1, len(next(iter(rows.values()))))] * len(next(iter(rows.values())))
     promise = promise_of(guarantee, total)
-    for partner, mixing in product((_average(list(rows.values()), total), uniform), _mixings()):
-        mixed = {
-            label: on_grid(
-                [(1 - mixing) * p + mixing * a for p, a in zip(row, partner, strict=True)], total
-            )
-            for label, row in rows.items()
-        }
-        if all(first_violation(promise, mixed[a], mixed[b]) is None for a, b in touching):
-            return mixed, mixing
+    answers = len(uniform)
+    for partner in (_average(list(rows.values()), total), uniform):
+        together = {label: _over_one([*row, *partner]) for label, row in rows.items()}
+        for mixing in _mixings():
+            share, whole = mixing.as_integer_ratio()
+            mixed = {
+                label: _rounded(
+                    [
+                        (whole - share) * own + share * other
+                        for own, other in zip(both[:answers], both[answers:], strict=True)
+                    ],
+                    whole * unit,
+                    total,
+                )
+                for label, (both, unit) in together.items()
+            }
+            if all(first_violation(promise, mixed[a], mixed[b]) is None for a, b in touching):
+                return mixed, mixing
     raise InvalidBoundary(
         f"a boundary condition must be exactly {guarantee} after a mixing of at most 2^-10, "
         "got one that needs more; give it a little slack"

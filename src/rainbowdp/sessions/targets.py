@@ -83,9 +83,9 @@ class Target:
             raise InvalidQuestion(f"weight must be greater than 0, got weight={self.weight}")
         sure = None if self.sure is None else exact(self.sure, "sure", InvalidQuestion)
         if sure is not None and not 0 < sure <= SUREST:
+            hint = "write 99 % as 0.99" if 1 < sure < 100 else "no ε makes an answer certain"
             raise InvalidQuestion(
-                f"sure must lie between 0 and {float(SUREST)}, got sure={self.sure}: no ε makes an "
-                "answer certain"
+                f"sure must lie between 0 and {float(SUREST)}, got sure={self.sure}: {hint}"
             )
         given = {"weight": weight, "sure": sure}
         for name in ("margin", "people"):

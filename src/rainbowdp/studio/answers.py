@@ -34,6 +34,7 @@ from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.worths import worths_of
 from rainbowdp.questions.histograms import margins_of
+from rainbowdp.studio.designing import designed
 from rainbowdp.studio.looking import inspect, worst_of_all
 from rainbowdp.studio.offers import BASELINES, BEST, REFERENCE, offered
 from rainbowdp.studio.recipe import recipe
@@ -42,6 +43,7 @@ from rainbowdp.studio.worlds import World
 
 _SURE = 0.99
 _UNITS = 10_000  # of a share on the page
+_KEPT = 64  # mechanisms, with what was worked out about each
 _FARTHEST = 60  # depths of a curve that nobody reaches
 
 
@@ -49,7 +51,7 @@ def answer(world: World, settings: Settings) -> dict[str, Any]:
     """Rows, verdict, curves, the chosen dataset and the lines of Python."""
     shared = {
         "guarantee": describe_guarantee(settings.guarantee) | {"text": str(settings.guarantee)},
-        "equal_shares": _equal_shares(world, settings.guarantee),
+        "equal_shares": list(_equal_shares(world, settings.guarantee)),
         "recipe": recipe(world, settings),
     }
     try:
@@ -58,11 +60,11 @@ def answer(world: World, settings: Settings) -> dict[str, Any]:
         return shared | {"verdict": _clash(world, settings, str(error))}
     except InvalidGuarantee as error:
         return shared | {"verdict": {"state": "refused", "text": str(error)}}
-    check = mechanism.check(settings.guarantee, every_edge=True)
+    number = int(world.graph.region_numbers[settings.dataset or 0])
     return shared | {
         "rows": preferred(mechanism).tolist(),
-        "verdict": _verdict(world, check),
-        "curves": _curves(world, settings, mechanism),
+        "verdict": _verdict(world, _checked(world, _bare(settings))),
+        "curves": _curves(world, _bare(settings), number),
         "dataset": None
         if settings.dataset is None
         else inspect(mechanism, settings.guarantee, settings.dataset),
@@ -71,13 +73,28 @@ def answer(world: World, settings: Settings) -> dict[str, Any]:
 
 def make(world: World, settings: Settings) -> Mechanism:
     """The mechanism on the drawn graph, in floats."""
-    return _made(world, Settings(settings.mechanism, settings.guarantee, settings.boundary))
+    return _made(world, _bare(settings))
 
 
-@lru_cache(maxsize=64)
+def _bare(settings: Settings) -> Settings:
+    """The settings without the dataset that is looked at, on which no mechanism depends."""
+    return Settings(settings.mechanism, settings.guarantee, settings.boundary)
+
+
+# Worlds, settings and mechanisms are values that never change, so what was worked out for them
+# holds for as long as it is kept.
+
+
+@lru_cache(maxsize=_KEPT)
 def _made(world: World, settings: Settings) -> Mechanism:
     mechanism: Mechanism = maker(world, settings)(world.graph, settings.guarantee)
     return mechanism
+
+
+@lru_cache(maxsize=_KEPT)
+def _checked(world: World, settings: Settings) -> Check:
+    """The check of the very mechanism that is shown, on every edge."""
+    return _made(world, settings).check(settings.guarantee, every_edge=True)
 
 
 def maker(world: World, settings: Settings) -> Maker:
@@ -91,8 +108,10 @@ def maker(world: World, settings: Settings) -> Maker:
     if name in ON_GRAPHS and offered(world)[name].boundary:
         if question is not None and settings.boundary is None:  # all rivals alike, as released
             return lambda graph, promise: _answered(world, by_kind(question, promise, name))
-        grown = ON_GRAPHS[name]
-        return lambda graph, promise: grown(graph, promise, settings.boundary)
+        grown, row = ON_GRAPHS[name], settings.boundary
+        if row is None:
+            return lambda graph, promise: grown(graph, promise, designed(graph, promise))
+        return lambda graph, promise: grown(graph, promise, row)
     if name in ON_GRAPHS and (question is None or name == "proximity"):
         return ON_GRAPHS[name]
     if name == "printed":
@@ -142,36 +161,44 @@ def mechanism_file(world: World, settings: Settings) -> str:
     return exact(world, settings).as_text()
 
 
-def costs(world: World, settings: Settings, *, only_best: bool = False) -> list[dict[str, Any]]:
-    """Each mechanism that ``world`` offers with its mean error, worst case and curve by margin."""
+def priced(world: World) -> list[str]:
+    """The mechanisms that stand side by side at once; what ``rb.best`` takes is asked for apart."""
+    return [name for name in offered(world) if name != BEST]
+
+
+def costs(world: World, settings: Settings) -> list[dict[str, Any]]:
+    """Each of them with its cost."""
+    return [cost(world, settings, name) for name in priced(world)]
+
+
+def cost(world: World, settings: Settings, name: str) -> dict[str, Any]:
+    """The mean error, worst case and curve by margin of a mechanism that ``world`` offers."""
+    told: dict[str, Any] = offered(world)[name].as_dict()
+    try:
+        mechanism = make(world, Settings(name, settings.guarantee, settings.boundary))
+    except (InvalidBoundary, InvalidGuarantee) as error:
+        return told | {"missing": str(error)}
     margin = _margins(world)
-    finite = np.unique(margin[np.isfinite(margin)])
-    worths = worths_of(world.graph, weights=world.weights)
-    shown = []
-    for name, offer in offered(world).items():
-        if (name == BEST) != only_best:  # it takes longer, so it is asked for apart
-            continue
-        cost: dict[str, Any] = offer.as_dict()
-        try:
-            mechanism = make(world, Settings(name, settings.guarantee, settings.boundary))
-        except (InvalidBoundary, InvalidGuarantee) as error:
-            shown.append(cost | {"missing": str(error)})
-            continue
-        truth = preferred(mechanism)[:, 0]
-        cost["kind"] = mechanism.name or name
-        cost["mean_error"] = 1 - worths.mean(mechanism)
-        cost["worst"] = float((1 - truth).max())
-        cost["by_margin"] = [[int(m), float(truth[margin == m].min())] for m in finite]
-        shown.append(cost)
-    return shown
+    truth = preferred(mechanism)[:, 0]
+    return told | {
+        "kind": mechanism.name or name,
+        "mean_error": 1 - worths_of(world.graph, weights=world.weights).mean(mechanism),
+        "worst": float((1 - truth).max()),
+        "by_margin": [
+            [int(m), float(truth[margin == m].min())]
+            for m in np.unique(margin[np.isfinite(margin)])
+        ],
+    }
 
 
 def best_cost(world: World, settings: Settings) -> dict[str, Any]:
     """The same of what ``rb.best`` takes, and its name."""
-    (cost,) = costs(world, settings, only_best=True)
-    if world.question is None and "missing" not in cost:
-        cost["kind"] = _chosen(world, settings.guarantee).name
-    return cost
+    told = cost(world, settings, BEST)
+    if world.question is None and "missing" not in told:
+        chosen = _chosen(world, settings.guarantee)
+        taken = next((each for each in chosen.candidates if each.kind == chosen.name), None)
+        told |= {"kind": chosen.name, "how": taken.note if taken else ""}
+    return told
 
 
 def worst_pair(world: World, settings: Settings) -> dict[str, Any] | None:
@@ -217,13 +244,14 @@ def preferred(mechanism: Mechanism) -> Floats:
     return ordered
 
 
-def _equal_shares(world: World, guarantee: TradeOffCurve) -> list[float]:
+@lru_cache(maxsize=_KEPT)
+def _equal_shares(world: World, guarantee: TradeOffCurve) -> tuple[float, ...]:
     """Where a boundary by hand starts: the symmetric row in four digits, on the private side."""
     condition = BoundaryCondition.symmetric(world.graph, guarantee)
     share = next(iter(condition.exact_rows.values()), (Fraction(0),))[-1]
     others = len(world.graph.answers) - 1
     units = min(math.ceil(share * _UNITS), _UNITS // (others + 1))
-    return [(_UNITS - others * units) / _UNITS, *[units / _UNITS] * others]
+    return ((_UNITS - others * units) / _UNITS, *[units / _UNITS] * others)
 
 
 def _carried_out(world: World, baseline: Baseline) -> Mechanism:
@@ -325,17 +353,16 @@ def _clash(world: World, settings: Settings, text: str) -> dict[str, Any]:
     return found
 
 
-def _curves(world: World, settings: Settings, mechanism: Mechanism) -> dict[str, Any]:
-    """P(answer) by depth in the chosen dataset's region, most preferred first."""
-    graph = world.graph
-    number = int(graph.region_numbers[settings.dataset or 0])
+def _curves(world: World, settings: Settings, number: int) -> dict[str, Any]:
+    """P(answer) by depth in the region of this number, most preferred first."""
+    mechanism, graph = _made(world, settings), world.graph
     label, region = list(graph.regions.items())[number]
     curves: dict[str, Any] = {"region": number, "deepest": region.deepest}
     if region.deepest is None:
         return curves | {"depths": [], "rows": [], "turns": []}
     if mechanism.boundary is not None:
         start = mechanism.boundary.exact_rows[label]
-        reach = settings.guarantee.rows(start, np.arange(_FARTHEST + 1))
+        reach = _reach(settings.guarantee, start)
         sure = np.flatnonzero(reach[:, 0] >= _SURE)
         last = max(region.deepest, int(sure[0]) if len(sure) else _FARTHEST)
         rows = reach[: last + 1]
@@ -352,6 +379,14 @@ def _curves(world: World, settings: Settings, mechanism: Mechanism) -> dict[str,
     depths = list(range(region.deepest + 1))
     rows = np.array([_mean(world, ordered, mine & (graph.depths == depth)) for depth in depths])
     return curves | {"depths": depths, "rows": rows.tolist(), "turns": []}
+
+
+@lru_cache(maxsize=_KEPT)
+def _reach(guarantee: TradeOffCurve, start: tuple[Fraction, ...]) -> Floats:
+    """The rows that a boundary row grows into."""
+    rows = guarantee.rows(start, np.arange(_FARTHEST + 1))
+    rows.setflags(write=False)
+    return rows
 
 
 def _mean(world: World, rows: Floats, among: NDArray[Any]) -> Floats:

@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -61,6 +62,10 @@ class Drawing:
 
     def graph(self) -> RainbowGraph:
         """The rainbow graph."""
+        return self._graph
+
+    @cached_property
+    def _graph(self) -> RainbowGraph:
         return RainbowGraph(list(self.edges), dict(self.rainbows))
 
     def counts(self) -> Floats | None:

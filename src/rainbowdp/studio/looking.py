@@ -21,15 +21,13 @@ def worst_of_all(mechanism: Mechanism, guarantee: TradeOffCurve) -> dict[str, An
         return None
     rows = mechanism.index[ends]
     _, first = np.unique(rows, axis=0, return_index=True)
-    worst: dict[str, Any] | None = None
-    for a, b in ends[first].tolist():
-        for more, less in ((a, b), (b, a)):
-            own, other = (mechanism.table[mechanism.index[place]] for place in (more, less))
-            found = _tightest(guarantee, own, other)
-            if worst is None or found["use"] > worst["use"] * (1 + 1e-12):
-                answers = [str(mechanism.graph.answers[a]) for a in found["set"]]
-                worst = found | {"more": more, "less": less, "answers": answers}
-    return worst
+    pairs = np.stack([ends[first], ends[first][:, ::-1]], axis=1).reshape(-1, 2)
+    more, less = mechanism.table[mechanism.index[pairs.T]]
+    place = _worst(guarantee, more, less)
+    found = _tightest(guarantee, more[place], less[place])
+    answers = [str(mechanism.graph.answers[a]) for a in found["set"]]
+    a, b = pairs[place].tolist()
+    return found | {"more": a, "less": b, "answers": answers}
 
 
 def inspect(mechanism: Mechanism, guarantee: TradeOffCurve, position: int) -> dict[str, Any]:
@@ -39,18 +37,20 @@ def inspect(mechanism: Mechanism, guarantee: TradeOffCurve, position: int) -> di
     guarantee is (ε,δ) also the ratio (P(S) − δ)/Q(S), which e^ε bounds.
     """
     graph = mechanism.graph
-    here = mechanism.table[mechanism.index[position]]
-    worst: dict[str, Any] | None = None
-    for neighbor in graph.neighbors(graph.datasets[position]):
-        other = graph.position(neighbor)
-        there = mechanism.table[mechanism.index[other]]
-        for more, less, own in ((here, there, True), (there, here, False)):
-            found = _tightest(guarantee, more, less)
-            if worst is None or found["use"] > worst["use"]:
-                answers = [str(graph.answers[a]) for a in found.pop("set")]
-                worst = found | {"neighbor": other, "here": own, "answers": answers}
-    attack = None if worst is None else _attack(mechanism, position, worst["neighbor"])
-    return {"position": position, "worst": worst, "attack": attack}
+    others = [graph.position(near) for near in graph.neighbors(graph.datasets[position])]
+    if not others:
+        return {"position": position, "worst": None, "attack": None}
+    there = mechanism.rows_at(np.repeat(others, 2))
+    here = mechanism.rows_at(np.full(len(there), position))
+    outward = np.arange(len(there)) % 2 == 0  # each neighbor in both directions
+    more = np.where(outward[:, None], here, there)
+    less = np.where(outward[:, None], there, here)
+    place = _worst(guarantee, more, less)
+    found = _tightest(guarantee, more[place], less[place])
+    answers = [str(graph.answers[a]) for a in found.pop("set")]
+    other = others[place // 2]
+    worst = found | {"neighbor": other, "here": place % 2 == 0, "answers": answers}
+    return {"position": position, "worst": worst, "attack": _attack(mechanism, position, other)}
 
 
 def _attack(mechanism: Mechanism, here: int, there: int) -> dict[str, Any]:
@@ -71,6 +71,25 @@ def _attack(mechanism: Mechanism, here: int, there: int) -> dict[str, Any]:
             {"answer": a, "here": p, "there": q, "belief": b} for a, p, q, b in columns if p + q > 0
         ],
     }
+
+
+def _worst(guarantee: TradeOffCurve, more: Floats, less: Floats) -> int:
+    """The first pair of rows that uses as much as any, up to rounding."""
+    use = _uses(guarantee, more, less)
+    return int(np.argmax(use >= use.max() * (1 - 1e-12)))
+
+
+def _uses(guarantee: TradeOffCurve, more: Floats, less: Floats) -> Floats:
+    """How much of what is allowed each pair of rows uses, for all sets of answers at once."""
+    sets = _sets(more.shape[1])
+    p, q = more @ sets.T, np.minimum(less @ sets.T, 1.0)
+    if isinstance(guarantee, DP):
+        p, allowed, scale = np.maximum(p - guarantee.delta, 0.0), q, guarantee.ratio
+    else:
+        allowed, scale = np.asarray(guarantee.step(q)), 1.0
+    use = np.divide(p, allowed, out=np.where(p > 0, np.inf, 0.0), where=allowed > 0)
+    most: Floats = np.minimum(use.max(axis=1) / scale, 1e9)
+    return most
 
 
 def _tightest(guarantee: TradeOffCurve, more: Floats, less: Floats) -> dict[str, Any]:

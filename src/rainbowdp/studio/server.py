@@ -31,13 +31,13 @@ import json
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rainbowdp.display.pages import SHARED
 from rainbowdp.errors import InvalidGuarantee, MissingExtra, RainbowError, UnknownDataset
-from rainbowdp.studio.answers import answer, costs, make, worst_pair
+from rainbowdp.studio.answers import answer, cost, make, priced, worst_pair
 from rainbowdp.studio.computing import (
     APART,
     QUESTIONS,
@@ -120,6 +120,18 @@ def application(opened: Source | None = None) -> Starlette:
 
         return respond
 
+    async def side_by_side(request: Request) -> Response:
+        """One mechanism a turn, so that a control that moves meanwhile waits for one at most."""
+        content = await _content(request)
+        source = studio.source(content.get("world"))
+        turns = await run_in_threadpool(studio.compute, _turns, source, content)
+        told = []
+        for turn in turns:
+            if await request.is_disconnected():  # the page wants to know something else by now
+                raise Superseded("a newer request took this one's place")
+            told.append(await run_in_threadpool(studio.compute, turn, source, content))
+        return JSONResponse({"costs": told[:-1], "worst": told[-1]})
+
     def computed_apart(task: str) -> Callable[[Request], Any]:
         async def respond(request: Request) -> Response:
             content = await _content(request)
@@ -172,7 +184,7 @@ def application(opened: Source | None = None) -> Starlette:
             Route("/api/edit", edit, methods=["POST"]),
             Route("/api/answer", computed(answer), methods=["POST"]),
             Route("/api/inspect", computed(_inspected), methods=["POST"]),
-            Route("/api/costs", computed(_costs), methods=["POST"]),
+            Route("/api/costs", side_by_side, methods=["POST"]),
             *(Route(f"/api/{task}", computed_apart(task), methods=["POST"]) for task in APART),
             *(Route(f"/api/{task}", question(task), methods=["POST"]) for task in QUESTIONS),
             Mount("/static", StaticFiles(directory=STATIC)),
@@ -238,9 +250,13 @@ def _inspected(world: World, settings: Settings) -> Any:
     return inspect(make(world, settings), settings.guarantee, settings.dataset or 0)
 
 
-def _costs(world: World, settings: Settings) -> dict[str, Any]:
-    own = None if settings.mechanism == BEST else worst_pair(world, settings)
-    return {"costs": costs(world, settings), "worst": own}
+def _turns(world: World, settings: Settings) -> list[Callable[[World, Settings], Any]]:
+    """What it takes to set the mechanisms side by side: a cost each, and the worst pair."""
+    return [*(partial(cost, name=name) for name in priced(world)), _own_worst]
+
+
+def _own_worst(world: World, settings: Settings) -> Any:
+    return None if settings.mechanism == BEST else worst_pair(world, settings)
 
 
 async def _content(request: Request) -> dict[str, Any]:

@@ -65,7 +65,8 @@ def check_columns(
         there = (
             f"the columns are {_shown(names)}"
             if public
-            else "look at the first line of the file, its delimiter and its encoding"
+            else "look at the spelling, capital letters too, and at the file's first line, "
+            "delimiter and encoding"
         )
         raise UnreadableTable(f"there is no column {brief(name)}, {there}{_called(name)}")
 

@@ -10,8 +10,12 @@ const DASHES = [[], [9, 4], [10, 3, 2, 3], [2, 3], [6, 2, 1, 2], [4, 4], [1, 5],
 export function startCurves() {
   const charts = { growth: null, against: null };
   const [shown, looks] = [{}, {}];
+  const widths = {}; // as they were measured last: to ask while the page changes lays it out once more
   const resized = new ResizeObserver(() => {
-    for (const [id, chart] of Object.entries(charts)) chart?.setSize({ width: width(id), height: HEIGHT });
+    for (const [id, chart] of Object.entries(charts)) {
+      widths[id] = Math.max(200, find(id).clientWidth);
+      chart?.setSize({ width: widths[id], height: HEIGHT });
+    }
   });
   for (const id of Object.keys(charts)) resized.observe(find(id));
 
@@ -28,7 +32,7 @@ export function startCurves() {
     charts[id]?.destroy();
     find(id).replaceChildren();
     charts[id] = new uPlot({
-      width: width(id), height: HEIGHT, ...shared(label),
+      width: widths[id] ?? Math.max(200, find(id).clientWidth), height: HEIGHT, ...shared(label),
       series: [{}, ...lines.map(({ values, name, ...style }) => style)],
       hooks: { drawAxes: [(u) => shown[id].mark(u)], setCursor: [(u) => tell(id, label, u.cursor.idx ?? shown[id].rest)] },
     }, data, find(id));
@@ -97,8 +101,6 @@ function keyOf(label, lines) {
     return make("li", {}, makeSvg("svg", { viewBox: "0 0 27 12", "aria-hidden": "true" }, line), name, make("output"));
   }));
 }
-
-const width = (id) => Math.max(200, find(id).clientWidth);
 
 function shared(label) {
   const [soft, line] = ["--soft", "--line"].map(themed);

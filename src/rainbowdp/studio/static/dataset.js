@@ -8,10 +8,12 @@ export function startDataset(choose) {
   find("dataset-choice").addEventListener("change", (event) => choose(Number(event.target.value)));
 }
 
+/** Anew only where names differ: most changes of a graph leave them alone. */
 export function listDatasets(world) {
-  find("dataset-choice").replaceChildren(
-    ...world.datasets.map(({ name }, number) => make("option", { value: number }, name)),
-  );
+  const list = find("dataset-choice");
+  const names = world.datasets.map(({ name }) => name);
+  if (list.length === names.length && names.every((name, number) => list.options[number].text === name)) return;
+  list.replaceChildren(...names.map((name, number) => make("option", { value: number }, name)));
 }
 
 export function showDataset(world, number, row, found) {

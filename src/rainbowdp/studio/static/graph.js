@@ -2,8 +2,8 @@
 
 import cytoscape from "./vendor/cytoscape/cytoscape.esm.min.mjs";
 import { find } from "/shared/dom.js";
-import { bandEnds } from "./discs.js";
-import { color, themed } from "./palette.js";
+import { themed } from "./palette.js";
+import { startPicture } from "./picture.js";
 
 const SPACING = 60; // between the nearest datasets, in the picture's own units
 const [PADDING, ROOM] = [22, 70]; // around it, in pixels; more where datasets are added
@@ -22,9 +22,9 @@ export function startGraph(choose, id = "graph") {
     selectionType: "single",
     maxZoom: 6,
   });
+  const picture = startPicture(box, cy);
   let fitted = 1; // the zoom at which all is shown
   let world = null;
-  let rows = null;
   let tapped = () => false; // whoever edits the graph hears of a tap first
   let padding = PADDING;
   let styled = ""; // the sheet in use
@@ -76,30 +76,30 @@ export function startGraph(choose, id = "graph") {
 
   /** Anew only where it differs: every element is styled again. */
   function style() {
-    const wanted = sheet(1 / cy.zoom());
+    const pixel = 1 / cy.zoom();
+    const wanted = sheet(pixel);
     const text = JSON.stringify(wanted);
+    picture.look({ edge: themed("--edge"), soft: themed("--soft"), width: roadWidth(pixel) });
     if (text !== styled) cy.style(wanted);
     styled = text;
   }
 
   const chosen = () => (cy.$("node.chosen").nonempty() ? Number(cy.$("node.chosen").id()) : null);
 
-  /** Draw a world; after an edit, only what changed, and the bands stay until the new ones are here. */
+  /** Draw a world; after an edit, only what changed. */
   function show(next, edited = false) {
     world = next;
-    rows = null;
     const places = scaled(world);
     const labels = labeled(world);
-    const sizes = weighted(world);
+    const sizes = weighted(world).map((wide) => wide * size(world));
     const wanted = [
       ...world.datasets.map((dataset, number) => ({
-        data: { id: String(number), label: labels[number], size: sizes[number] * size(world) },
+        data: { id: String(number), label: labels[number], size: sizes[number] },
         position: { x: places[number][0], y: places[number][1] },
         classes: dataset.sign ? "sign" : "",
       })),
       ...world.edges.map(([a, b]) => ({
         data: { id: `${a}-${b}`, source: String(a), target: String(b) },
-        classes: world.datasets[a].region === world.datasets[b].region ? "" : "border",
       })),
     ];
     cy.batch(() => {
@@ -108,69 +108,51 @@ export function startGraph(choose, id = "graph") {
       wanted.forEach(update);
       cy.add(wanted.filter(({ data }) => cy.$id(data.id).empty()));
     });
+    picture.set(world, places, sizes, edited);
     restyle();
   }
 
   function update({ data, position, classes }) {
     const drawn = cy.$id(data.id);
     if (drawn.empty()) return;
-    drawn.toggleClass(position ? "sign" : "border", classes !== "");
     if (!position) return;
+    drawn.toggleClass("sign", classes !== "");
     const { x, y } = drawn.position();
     if (drawn.data("label") !== data.label || drawn.data("size") !== data.size) drawn.data({ label: data.label, size: data.size });
     if (x !== position.x || y !== position.y) drawn.position(position);
   }
 
-  function paint(nextRows, verdict) {
-    rows = nextRows ?? null;
-    cy.batch(() => {
-      for (const node of cy.nodes()) {
-        const next = bands(Number(node.id()));
-        if (next.stops !== node.data("stops") || next.colors !== node.data("colors")) node.data(next);
-      }
-      cy.elements().removeClass("worst blamed faded");
-      cy.nodes().toggleClass("faded", rows === null);
-      if (verdict?.edge) {
-        const [a, b] = verdict.edge;
-        cy.$id(`${Math.min(a, b)}-${Math.max(a, b)}`).addClass("worst");
-        cy.$id(String(a)).addClass("blamed");
-        cy.$id(String(b)).addClass("blamed");
-      }
-      for (const number of verdict?.regions ?? []) {
-        cy.nodes().filter((node) => world.datasets[Number(node.id())].region === number).addClass("blamed");
-      }
-    });
-  }
-
-  function bands(number) {
-    const { rainbow } = world.regions[world.datasets[number].region];
-    const row = rows ? rows[number] : rainbow.map(() => 1 / rainbow.length);
-    const colors = [];
-    const stops = [];
-    let above = 0;
-    bandEnds(row).forEach((end, place) => {
-      colors.push(color(rainbow[place]), color(rainbow[place]));
-      stops.push(`${(100 * above).toFixed(3)}%`, `${(100 * end).toFixed(3)}%`);
-      above = end;
-    });
-    return { colors: colors.join(" "), stops: stops.join(" ") };
+  function paint(rows, verdict) {
+    picture.fill(world, rows ?? null);
+    const [edge, regions] = [verdict?.edge ?? [], verdict?.regions ?? []];
+    const blamed = world.datasets.flatMap(({ region }, number) => (regions.includes(region) || edge.includes(number) ? [String(number)] : []));
+    classify({ worst: edge.length ? [between(...edge)] : [], blamed, faded: rows ? [] : world.datasets.map((_, number) => String(number)) });
   }
 
   function mark(number, neighbor) {
+    const two = number !== null && neighbor !== null && neighbor !== undefined;
+    classify({
+      chosen: number === null ? [] : [String(number)],
+      beside: two ? [String(neighbor)] : [],
+      looked: two ? [between(number, neighbor)] : [],
+    });
+  }
+
+  /** Which elements have which class; only what differs is styled and drawn again. */
+  function classify(wanted) {
+    const sets = Object.entries(wanted).map(([name, ids]) => [name, new Set(ids)]);
     cy.batch(() => {
-      cy.nodes().removeClass("chosen beside");
-      cy.edges().removeClass("looked");
-      if (number === null) return;
-      cy.$id(String(number)).addClass("chosen");
-      if (neighbor === null || neighbor === undefined) return;
-      cy.$id(String(neighbor)).addClass("beside");
-      cy.$id(`${Math.min(number, neighbor)}-${Math.max(number, neighbor)}`).addClass("looked");
+      for (const element of cy.elements()) {
+        for (const [name, ids] of sets) {
+          const has = ids.has(element.id());
+          if (has !== element.hasClass(name)) element.toggleClass(name, has);
+        }
+      }
     });
   }
 
   function restyle() {
     if (!world) return;
-    for (const node of cy.nodes()) if (!node.data("stops")) node.data(bands(Number(node.id())));
     cy.resize();
     cy.maxZoom(1.5);
     cy.fit(undefined, padding);
@@ -185,12 +167,17 @@ export function startGraph(choose, id = "graph") {
 
   /** Room around the picture for what is to be added. */
   function makeRoom(wanted) {
-    padding = wanted ? ROOM : PADDING;
+    padding = wanted ? Math.max(PADDING, Math.min(ROOM, box.clientWidth / 8, box.clientHeight / 8)) : PADDING;
     restyle();
   }
 
   return { show, paint, mark, restyle, zoom, whenTapped, makeRoom, cy };
 }
+
+/** The name of the line between two datasets. */
+const between = (a, b) => `${Math.min(a, b)}-${Math.max(a, b)}`;
+
+const roadWidth = (pixel) => Math.max(2, 1.2 * pixel);
 
 /** How many of the picture's own units one of the world's is: nearest neighbors are about SPACING apart. */
 function scaleOf(world) {
@@ -245,35 +232,31 @@ export function nearest(world, places, from, [dx, dy]) {
   return best;
 }
 
-/** How all looks; `pixel` is how much of the picture a pixel shows, so that a map keeps its roads and signs. */
+/** How names, rings and marked lines look; `pixel` is how much of the picture a pixel shows, so that a map keeps its roads and signs. */
 function sheet(pixel) {
-  const [road, sign] = [Math.max(2, 1.2 * pixel), Math.max(22, 15 * pixel)];
-  const [ink, soft, edge, card] = ["--ink", "--soft", "--edge", "--card"].map(themed);
+  const sign = Math.max(22, 15 * pixel);
+  const [ink, card] = ["--ink", "--card"].map(themed);
   const [accent, bad] = ["--accent", "--bad"].map(themed);
   return [
     { selector: "node", style: {
-      width: "data(size)", height: "data(size)", "border-width": 0,
-      "background-fill": "linear-gradient",
-      "background-gradient-direction": "to-bottom",
-      "background-gradient-stop-colors": "data(colors)",
-      "background-gradient-stop-positions": "data(stops)",
+      width: "data(size)", height: "data(size)", "border-width": 0, "background-opacity": 0,
       label: "data(label)", color: ink, "font-size": 13, "text-valign": "bottom", "text-margin-y": 3,
       "text-outline-color": card, "text-outline-width": 2.5, "outline-width": 0, "z-index": 1,
-      "overlay-opacity": 0, "transition-property": "opacity", "transition-duration": 80,
+      "overlay-opacity": 0,
     } },
     { selector: "edge", style: {
-      width: road, "line-color": edge, "curve-style": "straight", "overlay-opacity": 0,
+      width: roadWidth(pixel), opacity: 0, "curve-style": "straight", "overlay-opacity": 0,
     } },
-    { selector: "edge.border", style: { "line-color": soft, "line-style": "dashed", width: 0.8 * road } },
     { selector: "node.sign", style: { "font-size": sign, "font-weight": "bold", "text-outline-width": sign / 7, "z-index": 3 } },
     { selector: "node.faded", style: { opacity: 0.35 } },
-    { selector: "edge.looked", style: { "line-color": accent, "line-style": "solid", width: 5 } },
-    { selector: "node.beside", style: { "outline-color": accent, "outline-width": 3, "outline-offset": 2, "text-margin-y": 8 } },
+    { selector: 'node[label = ""]', style: { opacity: 0 } }, // nothing to draw, but to click
+    { selector: "edge.looked", style: { "line-color": accent, opacity: 1, width: 5 } },
+    { selector: "node.beside", style: { opacity: 1, "outline-color": accent, "outline-width": 3, "outline-offset": 2, "text-margin-y": 8 } },
     { selector: "node.chosen", style: {
-      "outline-color": ink, "outline-width": Math.max(4, 2 * pixel), "outline-offset": 3, "z-index": 2,
+      opacity: 1, "outline-color": ink, "outline-width": Math.max(4, 2 * pixel), "outline-offset": 3, "z-index": 2,
       "text-margin-y": 11,
     } },
     { selector: "node.blamed", style: { "outline-color": bad, "outline-width": 4, "outline-offset": 2, opacity: 1, "text-margin-y": 9 } },
-    { selector: "edge.worst", style: { "line-color": bad, "line-style": "solid", width: 6 } },
+    { selector: "edge.worst", style: { "line-color": bad, opacity: 1, width: 6 } },
   ];
 }

@@ -45,6 +45,6 @@ function about(cost, matches, reference) {
   const epsilon = matches?.[cost.name];
   const asGood = cost.name === reference || cost.name === "file" || epsilon === undefined ? ""
     : epsilon === null ? `; never as good as ${reference}` : `; as good as ${reference} at ε = ${short(epsilon)}`;
-  const which = cost.name === "best" && cost.kind !== "best" ? `; here ${cost.kind}` : "";
+  const which = cost.name === "best" && cost.kind !== "best" ? `; here ${cost.kind}${cost.how ? `, ${cost.how}` : ""}` : "";
   return cost.about + which + asGood;
 }
