@@ -438,7 +438,7 @@ def _deployed(
     if boundary == "symmetric":
         condition, words = BoundaryCondition.symmetric(graph, guarantee), "symmetric, as asked for"
     elif boundary in (None, "worst"):
-        drawn = worst_case_boundary(graph, guarantee)
+        drawn = worst_case_boundary(graph, guarantee, asked=True)
         condition, words = drawn.boundary, drawn.words
     else:
         assert boundary is not None

@@ -36,6 +36,8 @@ from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
 LEVELS = 100  # deeper datasets count as if they were this deep
 _STEEPEST = 1e15  # a ratio of neighbors, e^34.5: HiGHS takes no larger numbers
 _MODERATE = 20_000  # columns of a program that ``optimal`` solves without being asked to
+_LARGE = 25_000  # the same if asked to, without slacks: 150 sites, within a minute
+_SHARP = 50_000  # rows up to which a solution is moved to a vertex
 _MOST_SYMMETRIC = 6  # answers; 6! permutations are tried
 _KEEP = 1e-7  # of the best worst case, given away so that the second program stays feasible
 
@@ -193,12 +195,15 @@ def worst_case_boundary(
     graph: RainbowGraph,
     guarantee: TradeOffCurve,
     weights: Mapping[tuple[Label, int], float] | None = None,
+    *,
+    asked: bool = False,
 ) -> Drawn:
     """The boundary designed for the first choice, worst case first, then the sum.
 
     It is designed with as many levels as make a program of moderate size: the worst case is on the
-    boundary itself, so that fewer levels only make the sum a rough one. The guarantee must be
-    piecewise linear and within what the solver can resolve; otherwise it is symmetric.
+    boundary itself, so that fewer levels only make the sum a rough one. If it was ``asked`` for, a
+    larger program of one level is solved, too. The guarantee must be piecewise linear and within
+    what the solver can resolve; otherwise it is symmetric.
     """
     symmetric = BoundaryCondition.symmetric(graph, guarantee)
     bounded = [r.deepest for r in graph.regions.values() if r.deepest is not None]
@@ -207,6 +212,9 @@ def worst_case_boundary(
     if not isinstance(guarantee, PiecewiseLinear):
         return Drawn(symmetric, f"symmetric: no linear program is for {guarantee}")
     levels = moderate_levels(graph)
+    pure = all(line.rise == 0 for line in guarantee.lines if line.slope >= 1)  # then no slacks
+    if levels is None and asked and pure and len(bounded) * len(graph.answers) <= _LARGE:
+        levels = 0
     if levels is None:
         return Drawn(
             symmetric,
@@ -217,7 +225,8 @@ def worst_case_boundary(
         found = design(graph, guarantee, weights=weights, worst=True, levels=levels)
     except (InvalidBoundary, InvalidGuarantee):
         return Drawn(symmetric, f"symmetric: the solver cannot resolve {guarantee}")
-    short = "" if levels == LEVELS else f", the sum by the first {levels + 1} depths"
+    some = "boundary alone" if levels == 0 else f"first {levels + 1} depths"
+    short = "" if levels == LEVELS else f", the sum by the {some}"
     return Drawn(found.boundary, f"designed, the worst case first{short}")
 
 
@@ -512,7 +521,7 @@ class _Program:
             column, size = free
             low[column], high[column] = -size, size
         program = LinearProgram(matrix, np.full(len(upper), -np.inf), upper, low, high)
-        found = Solver(program, crossover=True).maximize(gain)
+        found = Solver(program, crossover=len(upper) <= _SHARP).maximize(gain)
         if not found.values.size:
             raise RainbowError(f"the boundary program must have a solution, got {found.message}")
         return found
