@@ -216,7 +216,8 @@ import rainbowdp
 from rainbowdp.cli import main
 def stop(*_):
     os.kill(os.getpid(), signal.{signal})
-rainbowdp.ExactMechanism.save = stop  # the draft of the nodes is written, the mechanism is not
+import rainbowdp.deployment
+rainbowdp.deployment.write_sealed = stop  # the draft of the nodes is written, the mechanism is not
 sys.argv = {arguments}
 main()
 """
