@@ -154,7 +154,7 @@ def test_a_disconnected_graph_says_its_rule(tmp_path: Path) -> None:
     out = str(tmp_path / "out.json")
     result = run(str(tmp_path / "edges.csv"), "--sites", "4,0", "--epsilon", "1", "-o", out)
     assert "2 nodes with no other region in reach: no noise" in result.output
-    assert "2 nodes with no site in reach: the first one's" in result.output
+    assert "2 nodes with no site in reach, such as 7: given to the first site;" in result.output
     found = duckdb.execute(f"FROM '{tmp_path / 'out.parquet'}' WHERE node > 6").fetchall()
     assert found == [(7, 4, None), (8, 4, None)]
     assert rb.load(out).release((4, math.inf)) == 4

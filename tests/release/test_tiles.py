@@ -394,6 +394,10 @@ def test_design_writes_for_phones_and_check_proves_every_edge(tmp_path: Path) ->
     assert checked.exit_code == 0, checked.output
     said = " ".join(checked.output.split())
     assert "all 60 that the 2 tiles list, between 36 nodes, checked exactly" in said
+    for alone in (folder, folder / "index.json"):
+        refused = CliRunner().invoke(app, ["check", str(alone)])
+        assert refused.exit_code == 3
+        assert f"use rainbow check {out} --tiles {folder}" in " ".join(refused.output.split())
     assert "not proved" not in said  # the edges have told
     with sqlite3.connect(tmp_path / "hospitals.db") as connection:
         assert connection.execute(QUERY, {"node": 20}).fetchone()[0] in (0, 20, 35)

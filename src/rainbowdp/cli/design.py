@@ -165,7 +165,7 @@ def design(
         Path | None,
         typer.Option(
             help="For phones: a table of each node and its tile. The tiles go to a folder beside "
-            "the mechanism, ending in .tiles; rainbow check proves every edge of them."
+            "the mechanism, ending in .tiles; rainbow check --tiles proves every edge of them."
         ),
     ] = None,
     sqlite: Annotated[
@@ -260,7 +260,7 @@ def design(
         loaded, guarantee = measured.edges, measured.step
     else:
         _say_what_lengths_are(loaded, edges, weighted or hops or weight is not None)
-    unreached = 0
+    unreached = _Unreached()
     utility: Any = None
     if sites is not None:
         named = not isinstance(loaded.names, range | Ids)
@@ -319,7 +319,9 @@ def _counted_by(labels: Path | None, edges: Path) -> int | None:
 
 def _by_sites(
     loaded: Edges, sites: dict[Any, int | str], weighted: bool | None
-) -> tuple[RainbowGraph, int]:
+) -> tuple[RainbowGraph, _Unreached]:
+    import numpy as np
+
     from rainbowdp.graphs.graph import RainbowGraph
     from rainbowdp.graphs.lengths import with_lengths
     from rainbowdp.graphs.sites import nearest_sites
@@ -327,7 +329,19 @@ def _by_sites(
     with progress_bar("Finding the nearest sites") as progress:
         near = nearest_sites(loaded, sites, weighted=weighted, progress=progress)
     loaded = loaded if weighted is None else with_lengths(loaded, False)
-    return RainbowGraph(loaded, near.rainbows, near.names, labels=near.labels), near.unreached
+    graph = RainbowGraph(loaded, near.rainbows, near.names, labels=near.labels)
+    beyond = np.flatnonzero(np.isinf(near.distances))
+    if not len(beyond):
+        return graph, _Unreached()
+    return graph, _Unreached(len(beyond), graph.datasets[int(beyond[0])])
+
+
+@dataclass(frozen=True)
+class _Unreached:
+    """How many nodes no site reaches, and one of them."""
+
+    count: int = 0
+    node: Any = None
 
 
 def _by_labels(
@@ -449,7 +463,7 @@ def _deployed(
 def _show(
     deployed: Deployment,
     drawn: str | None,
-    unreached: int,
+    unreached: _Unreached,
     written: Path,
     seconds: float,
     as_json: bool,
@@ -471,7 +485,7 @@ def _show(
                 "touching": len(graph.touching),
                 "deepest": max(depths, default=None),
                 "certain": certain,
-                "unreached": unreached,
+                "unreached": unreached.count,
                 "guarantee": describe_guarantee(exact.guarantee),
                 "neighbors": exact.neighbors,
                 "lengths": None if measured is None else measured.as_dict(),
@@ -509,8 +523,11 @@ def _show(
         facts["loss"] = f"{-deployed.choice.value:.4g} in the mean over {over}"
     if certain:
         facts["certain"] = f"{counted(certain, 'node')} with no other region in reach: no noise"
-    if unreached:
-        facts["unreached"] = f"{counted(unreached, 'node')} with no site in reach: the first one's"
+    if unreached.count:
+        facts["unreached"] = (
+            f"{counted(unreached.count, 'node')} with no site in reach, such as {unreached.node}: "
+            "given to the first site; name a site there, or leave these edges out"
+        )
     facts["mechanism"] = mechanism
     facts["nodes"] = f"{nodes}: node, region, {_columns(list(deployed.keys))}"
     print_facts(facts)
