@@ -28,7 +28,9 @@ from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.graphs.regions import Region
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
+from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
+from rainbowdp.guarantees.polygons import coarse_curve
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.worths import AnyUtility, Forbidden, Worths, goal_of, worths_of
 from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
@@ -202,13 +204,16 @@ def worst_case_boundary(
 
     It is designed with as many levels as make a program of moderate size: the worst case is on the
     boundary itself, so that fewer levels only make the sum a rough one. If it was ``asked`` for, a
-    larger program of one level is solved, too. The guarantee must be piecewise linear and within
-    what the solver can resolve; otherwise it is symmetric.
+    larger program of one level is solved, too, and for a Gaussian guarantee one that keeps to a
+    polygon of few sides. The guarantee must otherwise be piecewise linear and within what the
+    solver can resolve; if not, the boundary is symmetric.
     """
     symmetric = BoundaryCondition.symmetric(graph, guarantee)
     bounded = [r.deepest for r in graph.regions.values() if r.deepest is not None]
     if not bounded:
         return Drawn(symmetric, "none: no region touches another")
+    if asked and isinstance(guarantee, GaussianDP):
+        return _gaussian_boundary(graph, guarantee, symmetric)
     if not isinstance(guarantee, PiecewiseLinear):
         return Drawn(symmetric, f"symmetric: no linear program is for {guarantee}")
     levels = moderate_levels(graph)
@@ -228,6 +233,25 @@ def worst_case_boundary(
     some = "boundary alone" if levels == 0 else f"first {levels + 1} depths"
     short = "" if levels == LEVELS else f", the sum by the {some}"
     return Drawn(found.boundary, f"designed, the worst case first{short}")
+
+
+def _gaussian_boundary(
+    graph: RainbowGraph, guarantee: GaussianDP, symmetric: BoundaryCondition
+) -> Drawn:
+    """The better of the symmetric boundary and one designed for a stricter polygon."""
+    polygon = coarse_curve(guarantee)
+    sides = sum(line.slope >= 1 for line in polygon.lines)
+    columns = (len(graph.regions) + 2 * len(graph.touching) * sides) * len(graph.answers)
+    if columns > _LARGE:
+        return Drawn(symmetric, f"symmetric: a program for {guarantee} would be too large here")
+    try:
+        found = design(graph, polygon, worst=True, levels=0).boundary
+    except (InvalidBoundary, InvalidGuarantee):
+        return Drawn(symmetric, f"symmetric: the solver cannot resolve {guarantee}")
+    least = [min(row[0] for row in each.exact_rows.values()) for each in (symmetric, found)]
+    if least[0] >= least[1]:
+        return Drawn(symmetric, f"symmetric, no worse than one designed for {guarantee}")
+    return Drawn(found, f"designed, the worst case first, by a polygon within {guarantee}")
 
 
 def moderate_levels(graph: RainbowGraph, most: int = _MODERATE) -> int | None:
