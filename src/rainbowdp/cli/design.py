@@ -212,6 +212,7 @@ def design(
     """
     from rainbowdp.graphs.edges import Ids
     from rainbowdp.graphs.readers.edges import read_graph
+    from rainbowdp.graphs.readers.nodes import read_labels
 
     started = time.perf_counter()
     asked = PerLength.asked(epsilon_per_km, mu_per_km, unit, lengths_in, coordinates)
@@ -230,6 +231,8 @@ def design(
         raise RainbowError(f"--out must be a file, got the folder {out}")
     if not out.absolute().parent.is_dir():
         raise RainbowError(f"the folder of --out must exist, got {out}")
+    if tiles is not None:
+        _must_be_possible(out.with_suffix(".tiles"), asked is not None)
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
     only_in_memory = {
         "--epsilon-per-km or --mu-per-km": asked is not None,
@@ -260,6 +263,7 @@ def design(
         loaded, guarantee = measured.edges, measured.step
     else:
         _say_what_lengths_are(loaded, edges, weighted or hops or weight is not None)
+    placed = None if tiles is None else read_labels(tiles, loaded).tolist()
     unreached = _Unreached()
     utility: Any = None
     if sites is not None:
@@ -282,21 +286,29 @@ def design(
         deployed, drawn = _deployed(graph, guarantee, kind, boundary, goal)
     with working(f"Writing {out}"):
         written = deployed.save(out)
-        _save_for_phones(deployed, out, tiles, loaded, sqlite)
+        _save_for_phones(deployed, out, placed, sqlite)
     seconds = time.perf_counter() - started
     _show(deployed, drawn, unreached, written, seconds, as_json, goal, measured)
 
 
-def _save_for_phones(
-    deployed: Deployment, out: Path, tiles: Path | None, loaded: Edges, sqlite: bool
-) -> None:
-    from rainbowdp.graphs.readers.nodes import read_labels
+def _must_be_possible(folder: Path, by_length: bool) -> None:
+    """Refuse tiles that could not be written, before the work and before any other file is."""
+    if by_length:
+        raise RainbowError(
+            "--tiles lists single steps between nodes, and edges with lengths have more; leave it "
+            "out, and give devices their keys from the .parquet file or by --sqlite"
+        )
+    if folder.exists():
+        raise RainbowError(f"the folder of the tiles must be new, got {folder}; remove it first")
 
-    named = None if tiles is None else read_labels(tiles, loaded).tolist()
-    if named is not None:
-        deployed.save_tiles(out, named, folder=out.with_suffix(".tiles"))
+
+def _save_for_phones(
+    deployed: Deployment, out: Path, placed: list[Any] | None, sqlite: bool
+) -> None:
+    if placed is not None:
+        deployed.save_tiles(out, placed, folder=out.with_suffix(".tiles"))
     if sqlite:
-        deployed.save_sqlite(out.with_suffix(".db"), named)
+        deployed.save_sqlite(out.with_suffix(".db"), placed)
 
 
 def _say_what_lengths_are(loaded: Edges, path: Path, said: bool) -> None:
