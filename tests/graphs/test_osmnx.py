@@ -30,9 +30,11 @@ def streets() -> nx.MultiDiGraph:
 
 
 def steps(edges: rb.Edges) -> dict[frozenset[int], int]:
+    assert edges.names is not None
+    assert edges.steps is not None
     found: dict[frozenset[int], int] = {}
     for (a, b), length in zip(edges.pairs, edges.steps, strict=True):
-        ends = frozenset((int(edges.names[a]), int(edges.names[b])))
+        ends = frozenset(int(str(edges.names[end])) for end in (a, b))
         found[ends] = min(found.get(ends, 10**9), int(length))
     return found
 
