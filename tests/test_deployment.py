@@ -107,7 +107,7 @@ def test_nothing_is_left_of_an_interrupted_run(
         assert len(set(tmp_path.iterdir()) - before) == 1  # the draft of the places
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(rb.ExactMechanism, "save", stop)
+    monkeypatch.setattr("rainbowdp.deployment.write_sealed", stop)
     with pytest.raises(KeyboardInterrupt):
         placed.save(tmp_path / "out.json")
     assert set(tmp_path.iterdir()) == before

@@ -144,6 +144,7 @@ PUBLIC = [
     "load_count",
     "look",
     "nearest_sites",
+    "noise_then_nearest",
     "optimal",
     "optimal_line",
     "optimal_two",

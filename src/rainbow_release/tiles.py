@@ -112,7 +112,7 @@ def check_tiles(folder: object, mechanism: Mechanism) -> tuple[int, int, int]:
     borders: dict[tuple[int, int], tuple[str, int]] = {}
     for number, entry in enumerate(listed):
         given = document.keys(entry, "an entry of the index", "tile", "nodes", "keys", "edges")
-        where = f"tile {given['tile']} ({folder}/{number}.json)"
+        where = f"tile {given['tile']} ({folder}/{number}.json, {number}.edges.json)"
         try:
             tile = Tile(document.read(f"{folder}/{number}.json"), mechanism)
             joined = document.parse(document.read(f"{folder}/{number}.edges.json"))

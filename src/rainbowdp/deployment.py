@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,7 @@ from rainbowdp.mechanisms.by_margins import ByMargins
 from rainbowdp.mechanisms.kinds import ON_GRAPHS
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, worths_of
-from rainbowdp.storage.documents import checksum
+from rainbowdp.storage.documents import sealed, write_sealed
 from rainbowdp.storage.integers import LARGEST_NUMBER
 from rainbowdp.storage.sql import quoted
 from rainbowdp.storage.whole_file import whole_file
@@ -124,9 +123,10 @@ class Deployment(Releasable):
             raise InvalidMechanism(
                 f"the name of the mechanism file must not end in .parquet, got {target}"
             )
+        document = sealed(self.mechanism.describe())
         with whole_file(table, "the file of keys", InvalidFile) as draft:
-            self._write_keys(draft)
-            self.mechanism.save(target)
+            self._write_keys(draft, document.checksum)
+            write_sealed(document, target)
         return target
 
     def save_tiles(
@@ -212,11 +212,7 @@ class Deployment(Releasable):
         keys = [[region, depth] for region, depth in zip(regions, columns[0], strict=True)]
         return NodeKeys(nodes, keys, True)
 
-    @cached_property
-    def _checksum(self) -> str:
-        return checksum(self.mechanism.describe())
-
-    def _write_keys(self, draft: Path) -> None:
+    def _write_keys(self, draft: Path, mechanism: str) -> None:
         import duckdb
 
         labels = region_column(list(self.graph.regions)) if self.rows is None else []
@@ -224,7 +220,7 @@ class Deployment(Releasable):
         numbers = self.graph.region_numbers if self.rows is None else self.rows
         columns = {"node": _ids(self.graph), "region": numbers, **self.keys}
         listed = ", ".join(quoted(name, '"') for name in self.keys)
-        given: dict[str, Any] = {"draft": str(draft), "sum": self._checksum}
+        given: dict[str, Any] = {"draft": str(draft), "sum": mechanism}
         region = "region"
         if self.rows is None:
             region, given["labels"] = "$labels[region + 1] AS region", labels

@@ -103,7 +103,7 @@ def test_the_best_is_taken_by_default_and_says_why(tmp_path: Path) -> None:
 def test_a_boundary_that_could_not_be_designed_says_so(tmp_path: Path) -> None:
     out = ["--mechanism", "homogeneous", "-o", str(tmp_path / "out.json")]
     shown = run(EXTRACT, *SITES, "--mu", "1", *out).output
-    assert "homogeneous, its boundary symmetric: no linear program is for" in shown
+    assert "homogeneous, its boundary symmetric, no worse than one designed for 1-GDP" in shown
     shown = run(EXTRACT, *SITES, "--epsilon", "1", "--boundary", "worst", "-o", out[-1]).output
     assert "homogeneous, its boundary designed, the worst case first" in shown
 
@@ -155,7 +155,7 @@ def test_a_disconnected_graph_says_its_rule(tmp_path: Path) -> None:
     out = str(tmp_path / "out.json")
     result = run(str(tmp_path / "edges.csv"), "--sites", "4,0", "--epsilon", "1", "-o", out)
     assert "2 nodes with no other region in reach: no noise" in result.output
-    assert "2 nodes with no site in reach: the first one's" in result.output
+    assert "2 nodes with no site in reach, such as 7: given to the first site;" in result.output
     found = duckdb.execute(f"FROM '{tmp_path / 'out.parquet'}' WHERE node > 6").fetchall()
     assert found == [(7, 4, None), (8, 4, None)]
     assert rb.load(out).release((4, math.inf)) == 4
@@ -217,7 +217,8 @@ import rainbowdp
 from rainbowdp.cli import main
 def stop(*_):
     os.kill(os.getpid(), signal.{signal})
-rainbowdp.ExactMechanism.save = stop  # the draft of the nodes is written, the mechanism is not
+import rainbowdp.deployment
+rainbowdp.deployment.write_sealed = stop  # the draft of the nodes is written, the mechanism is not
 sys.argv = {arguments}
 main()
 """

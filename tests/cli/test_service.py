@@ -163,4 +163,6 @@ def test_what_is_wrong_is_said() -> None:
         "add", "a", "--role", "analyst", "--days", 0
     )
     assert told("people") == []
-    assert "cannot be read as TOML" in refused("people", "--settings", "none.toml", code=3)
+    assert "none.toml cannot be read: No such file" in refused(
+        "people", "--settings", "none.toml", code=3
+    )

@@ -18,6 +18,7 @@ from reference import assert_one_sentence
 # A path 0-1-2-3-4 and the lone dataset 5: yes, yes, yes, no, no and yes again. Region "yes" has
 # one component with a boundary and one without.
 EDGES = [(0, 1), (1, 2), (2, 3), (3, 4)]
+BACK = [(b, a) for a, b in EDGES]
 YES, NO = ("yes", "no"), ("no", "yes")
 ORDERS = [YES, YES, YES, NO, NO, YES]
 DEPTHS = [2, 1, 0, 0, 1, math.inf]
@@ -101,15 +102,15 @@ FORMS: dict[str, tuple[Any, Name]] = {
     "symmetric csr": ((matrix() + matrix().T).tocsr(), same),
     "stored zero": (with_a_stored_zero(), same),
     "networkx Graph": (networkx_graph(nx.Graph, same), same),
-    "networkx DiGraph": (networkx_graph(nx.DiGraph, same), same),
+    "networkx DiGraph": (networkx_graph(nx.Graph, same).to_directed(), same),
     "networkx MultiGraph": (networkx_graph(nx.MultiGraph, letter), letter),
     "networkx Graph, strings": (networkx_graph(nx.Graph, letter), letter),
-    "networkx DiGraph, strings": (networkx_graph(nx.DiGraph, letter), letter),
+    "networkx DiGraph, strings": (networkx_graph(nx.Graph, letter).to_directed(), letter),
     "igraph without names": (igraph_graph(False), same),
     "igraph with names": (igraph_graph(True), letter),
-    "igraph directed": (igraph.Graph(n=6, edges=EDGES, directed=True), same),
+    "igraph directed": (igraph.Graph(n=6, edges=EDGES + BACK, directed=True), same),
     "rustworkx": (rustworkx_graph(rx.PyGraph), letter),
-    "rustworkx directed": (rustworkx_graph(rx.PyDiGraph), letter),
+    "rustworkx directed": (rustworkx_graph(rx.PyGraph).to_directed(), letter),
     "rustworkx with a hole": rustworkx_with_a_hole(True),
     "rustworkx with a hole, no payloads": rustworkx_with_a_hole(False),
 }
@@ -137,6 +138,29 @@ def assert_is_the_graph(graph: rb.RainbowGraph, name: Name, yes: Hashable, no: H
 def test_every_form_of_edges_gives_the_same_graph(form: str) -> None:
     edges, name = FORMS[form]
     graph = rb.RainbowGraph(edges, {name(i): order for i, order in enumerate(ORDERS)})
+    assert_is_the_graph(graph, name, YES, NO)
+
+
+ONE_WAY: dict[str, tuple[Any, Name]] = {
+    "networkx": (networkx_graph(nx.DiGraph, same), same),
+    "networkx, names": (networkx_graph(nx.MultiDiGraph, letter), letter),
+    "igraph": (igraph.Graph(n=6, edges=EDGES + BACK[1:], directed=True), same),
+    "rustworkx": (rustworkx_graph(rx.PyDiGraph), letter),
+    "csr": ((matrix() + matrix().T - sparse.csr_array(([1], ([1], [0])), (6, 6))).tocsr(), same),
+}
+
+
+@pytest.mark.parametrize("form", ONE_WAY)
+def test_directions_are_refused_until_they_are_said_to_be_mutual(form: str) -> None:
+    edges, name = ONE_WAY[form]
+    rainbows = {name(i): order for i, order in enumerate(ORDERS)}
+    one, other = sorted([repr(name(0)), repr(name(1))])
+    either = f"from {one} to {other}|from {other} to {one}"
+    with pytest.raises(rb.InvalidGraph, match=f"({either}) and none leads back.*mutual=True"):
+        rb.RainbowGraph(edges, rainbows)
+    with pytest.raises(rb.InvalidGraph, match="none leads back"):
+        rb.nearest_sites(edges, [name(0), name(4)])
+    graph = rb.RainbowGraph(rb.with_lengths(edges, False, mutual=True), rainbows)
     assert_is_the_graph(graph, name, YES, NO)
 
 

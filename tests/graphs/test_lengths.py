@@ -104,7 +104,7 @@ def test_a_shorter_way_between_the_same_two_counts() -> None:
     graph.add_edge("b", "a", weight=50)
     graph.add_edge("b", "c", weight=20)
     graph.add_edge("b", "c", weight=90)
-    made = rb.RainbowGraph(graph, TWO, lengths=True, unit=10)
+    made = rb.RainbowGraph(rb.with_lengths(graph, unit=10, mutual=True), TWO)
     assert made.edge_lengths().tolist() == [5, 2]
 
 

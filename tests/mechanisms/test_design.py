@@ -13,7 +13,8 @@ import rainbowdp as rb
 from rainbowdp import paper
 from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
-from rainbowdp.mechanisms.design import _orbits, _worths, design
+from rainbowdp.mechanisms import design as designing
+from rainbowdp.mechanisms.design import _orbits, _worths, design, worst_case_boundary
 from strategies import graphs, trade_offs
 
 FIRST = (1.0, 0.0, 0.0)
@@ -207,3 +208,58 @@ def test_bad_input_is_refused(
     with pytest.raises(rb.RainbowError) as caught:
         design(graph, guarantee, **options)  # type: ignore[arg-type]
     assert said in str(caught.value)
+
+
+def test_a_program_that_is_large_is_solved_on_the_boundary_if_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Four regions in a row: those at the ends touch one other each, which symmetry cannot use."""
+    colors = "abcd"
+    rainbows = [tuple(colors[i:] + colors[:i]) for i in range(4) for _ in range(3)]
+    graph = rb.RainbowGraph([(i, i + 1) for i in range(11)], rainbows)
+    whole = worst_case_boundary(graph, rb.DP("0.5"))
+    monkeypatch.setattr(designing, "moderate_levels", lambda _: None)
+    monkeypatch.setattr(designing, "_SHARP", 1)  # and its solution is not moved to a vertex
+    assert worst_case_boundary(graph, rb.DP("0.5")).words.startswith("symmetric: a program for 3")
+    drawn = worst_case_boundary(graph, rb.DP("0.5"), asked=True)
+    assert drawn.words == "designed, the worst case first, the sum by the boundary alone"
+
+    def least(boundary: rb.BoundaryCondition) -> float:
+        made = rb.optimal(graph, rb.DP("0.5"), boundary)
+        assert made.check(every_edge=True)
+        return min(made[node][graph.rainbow(node)[0]] for node in graph.datasets)
+
+    assert least(drawn.boundary) == pytest.approx(least(whole.boundary), abs=1e-6)
+    symmetric = rb.BoundaryCondition.symmetric(graph, rb.DP("0.5"))
+    assert least(drawn.boundary) > least(symmetric) + 0.01
+    with_delta = worst_case_boundary(graph, rb.DP("0.5", "0.01"), asked=True)
+    assert with_delta.words.startswith("symmetric: a program for 3 touching pairs")
+
+
+def test_a_gaussian_guarantee_has_a_designed_boundary_where_that_is_better() -> None:
+    colors = "abcd"
+    row = [tuple(colors[i:] + colors[:i]) for i in range(4) for _ in range(3)]
+    line = rb.RainbowGraph([(i, i + 1) for i in range(11)], row)
+    promise = rb.GaussianDP("0.8")
+    symmetric = rb.BoundaryCondition.symmetric(line, promise)
+    drawn = worst_case_boundary(line, promise, asked=True)
+    assert drawn.words == "designed, the worst case first, by a polygon within 0.8-GDP"
+    assert min(row[0] for row in drawn.boundary.exact_rows.values()) > 0.005 + min(
+        row[0] for row in symmetric.exact_rows.values()
+    )
+    made = rb.optimal(line, promise, drawn.boundary)
+    assert made.check(every_edge=True)
+    assert made.proof.exact
+    assert worst_case_boundary(line, promise).words == "symmetric: no linear program is for 0.8-GDP"
+    ring = rb.RainbowGraph(
+        [(0, 1), (1, 2), (2, 0)], [("a", "b", "c"), ("b", "c", "a"), ("c", "a", "b")]
+    )
+    same = worst_case_boundary(ring, promise, asked=True)
+    assert same.words == "symmetric, no worse than one designed for 0.8-GDP"
+
+
+def test_a_gaussian_program_that_is_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(designing, "_LARGE", 10)
+    graph = rb.RainbowGraph([(0, 1)], [("a", "b"), ("b", "a")])
+    drawn = worst_case_boundary(graph, rb.GaussianDP(1), asked=True)
+    assert drawn.words == "symmetric: a program for 1-GDP would be too large here"

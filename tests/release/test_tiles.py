@@ -405,6 +405,10 @@ def test_design_writes_for_phones_and_check_proves_every_edge(tmp_path: Path) ->
     assert checked.exit_code == 0, checked.output
     said = " ".join(checked.output.split())
     assert "all 60 that the 2 tiles list, between 36 nodes, checked exactly" in said
+    for alone in (folder, folder / "index.json"):
+        refused = CliRunner().invoke(app, ["check", str(alone)])
+        assert refused.exit_code == 3
+        assert f"use rainbow check {out} --tiles {folder}" in " ".join(refused.output.split())
     assert "not proved" not in said  # the edges have told
     with sqlite3.connect(tmp_path / "hospitals.db") as connection:
         assert connection.execute(QUERY, {"node": 20}).fetchone()[0] in (0, 20, 35)
@@ -412,6 +416,28 @@ def test_design_writes_for_phones_and_check_proves_every_edge(tmp_path: Path) ->
     gone = CliRunner().invoke(app, ["check", str(out), "--tiles", str(folder)])
     assert gone.exit_code == 3
     assert "tile 1" in gone.output
+
+
+def test_tiles_that_cannot_be_written_are_refused_before_anything_is(tmp_path: Path) -> None:
+    roads, some = tmp_path / "roads.csv", tmp_path / "some.csv"
+    roads.write_text("a,b,m\n" + "".join(f"{a},{b},100\n" for a, b in streets(3)))
+    some.write_text("node,tile\n0,x\n")
+    (tmp_path / "whole.csv").write_text("node,tile\n" + "".join(f"{n},x\n" for n in range(9)))
+    usual = [*("design", str(roads), "--columns", "a,b", "--sites", "0,8")]
+
+    def refused(tiles: str, *options: str) -> str:
+        before = set(tmp_path.iterdir())
+        out = ["--tiles", str(tmp_path / tiles), "-o", str(tmp_path / "out.json")]
+        told = CliRunner().invoke(app, [*usual, *options, *out])
+        assert told.exit_code == 2
+        assert set(tmp_path.iterdir()) == before
+        return " ".join(told.output.split())
+
+    assert "has no label for node 1 and 7 more" in refused("some.csv", "--epsilon", "1")
+    by_length = refused("whole.csv", "--weight", "m", "--epsilon-per-km", "1")
+    assert "--tiles lists single steps between nodes" in by_length
+    (tmp_path / "out.tiles").mkdir()
+    assert "the folder of the tiles must be new" in refused("whole.csv", "--epsilon", "1")
 
 
 @pytest.mark.slow

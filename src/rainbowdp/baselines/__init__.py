@@ -10,6 +10,7 @@ function                row                                           keeps
 `smooth_noisy_max`      the largest of score + Laplace noise          (ε, 0)
 `inverse_sensitivity`   p_v ∝ e^{−c·λ_v}, sharp c                     (ε, 0)
 `joint_exponential`     p_v ∝ e^{c·joint score}, c = ε/2Δ             (ε, 0)
+`noise_then_nearest`    a place drawn with e^{−ε·distance/2}          (ε, 0)
 `randomized_response`   true answer a, others b                       (ε, δ)
 `propose_test_release`  true answer if a noisy margin is large        (ε, δ)
 `printed_operator`      the paper's Theorem 4 as printed              (ε, e^ε·δ)
@@ -18,6 +19,7 @@ function                row                                           keeps
 
 from rainbowdp.baselines.base import Baseline
 from rainbowdp.baselines.joint import joint_exponential
+from rainbowdp.baselines.noise import noise_then_nearest
 from rainbowdp.baselines.pooled import pooled_permute_and_flip
 from rainbowdp.baselines.printed import printed_operator
 from rainbowdp.baselines.selection import (
@@ -37,6 +39,7 @@ __all__ = [
     "exponential",
     "inverse_sensitivity",
     "joint_exponential",
+    "noise_then_nearest",
     "permute_and_flip",
     "pooled_permute_and_flip",
     "printed_operator",

@@ -39,6 +39,7 @@ def check(
     from rainbowdp.guarantees.descriptions import describe_guarantee, warning_about
     from rainbowdp.rules.files import load_any
 
+    _must_not_be_tiles(file)
     mechanism = load_any(file)
     proof = mechanism.proof
     question: Mapping[str, Any] | None
@@ -96,6 +97,18 @@ def check(
     if not isinstance(mechanism, ExactCount):
         _warn_about_touching(mechanism)
     warn(mechanism.guarantee, _ABOUT)
+
+
+def _must_not_be_tiles(file: Path) -> None:
+    """Tiles are checked beside their mechanism, which says what their keys mean."""
+    from rainbowdp.errors import InvalidFile
+
+    folder = file if file.is_dir() else file.parent
+    if (file.is_dir() or file.name == "index.json") and (folder / "index.json").is_file():
+        raise InvalidFile(
+            f"{file} holds tiles, which are checked with their mechanism; use rainbow check "
+            f"{folder.with_suffix('.json')} --tiles {folder}"
+        )
 
 
 def _kind(mechanism: ExactMechanism | ExactCount) -> str:

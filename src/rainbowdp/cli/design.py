@@ -165,7 +165,7 @@ def design(
         Path | None,
         typer.Option(
             help="For phones: a table of each node and its tile. The tiles go to a folder beside "
-            "the mechanism, ending in .tiles; rainbow check proves every edge of them."
+            "the mechanism, ending in .tiles; rainbow check --tiles proves every edge of them."
         ),
     ] = None,
     sqlite: Annotated[
@@ -212,6 +212,7 @@ def design(
     """
     from rainbowdp.graphs.edges import Ids
     from rainbowdp.graphs.readers.edges import read_graph
+    from rainbowdp.graphs.readers.nodes import read_labels
 
     started = time.perf_counter()
     asked = PerLength.asked(epsilon_per_km, mu_per_km, unit, lengths_in, coordinates)
@@ -230,6 +231,8 @@ def design(
         raise RainbowError(f"--out must be a file, got the folder {out}")
     if not out.absolute().parent.is_dir():
         raise RainbowError(f"the folder of --out must exist, got {out}")
+    if tiles is not None:
+        _must_be_possible(out.with_suffix(".tiles"), asked is not None)
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
     only_in_memory = {
         "--epsilon-per-km or --mu-per-km": asked is not None,
@@ -260,7 +263,8 @@ def design(
         loaded, guarantee = measured.edges, measured.step
     else:
         _say_what_lengths_are(loaded, edges, weighted or hops or weight is not None)
-    unreached = 0
+    placed = None if tiles is None else read_labels(tiles, loaded).tolist()
+    unreached = _Unreached()
     utility: Any = None
     if sites is not None:
         named = not isinstance(loaded.names, range | Ids)
@@ -282,21 +286,29 @@ def design(
         deployed, drawn = _deployed(graph, guarantee, kind, boundary, goal)
     with working(f"Writing {out}"):
         written = deployed.save(out)
-        _save_for_phones(deployed, out, tiles, loaded, sqlite)
+        _save_for_phones(deployed, out, placed, sqlite)
     seconds = time.perf_counter() - started
     _show(deployed, drawn, unreached, written, seconds, as_json, goal, measured)
 
 
-def _save_for_phones(
-    deployed: Deployment, out: Path, tiles: Path | None, loaded: Edges, sqlite: bool
-) -> None:
-    from rainbowdp.graphs.readers.nodes import read_labels
+def _must_be_possible(folder: Path, by_length: bool) -> None:
+    """Refuse tiles that could not be written, before the work and before any other file is."""
+    if by_length:
+        raise RainbowError(
+            "--tiles lists single steps between nodes, and edges with lengths have more; leave it "
+            "out, and give devices their keys from the .parquet file or by --sqlite"
+        )
+    if folder.exists():
+        raise RainbowError(f"the folder of the tiles must be new, got {folder}; remove it first")
 
-    named = None if tiles is None else read_labels(tiles, loaded).tolist()
-    if named is not None:
-        deployed.save_tiles(out, named, folder=out.with_suffix(".tiles"))
+
+def _save_for_phones(
+    deployed: Deployment, out: Path, placed: list[Any] | None, sqlite: bool
+) -> None:
+    if placed is not None:
+        deployed.save_tiles(out, placed, folder=out.with_suffix(".tiles"))
     if sqlite:
-        deployed.save_sqlite(out.with_suffix(".db"), named)
+        deployed.save_sqlite(out.with_suffix(".db"), placed)
 
 
 def _say_what_lengths_are(loaded: Edges, path: Path, said: bool) -> None:
@@ -319,7 +331,9 @@ def _counted_by(labels: Path | None, edges: Path) -> int | None:
 
 def _by_sites(
     loaded: Edges, sites: dict[Any, int | str], weighted: bool | None
-) -> tuple[RainbowGraph, int]:
+) -> tuple[RainbowGraph, _Unreached]:
+    import numpy as np
+
     from rainbowdp.graphs.graph import RainbowGraph
     from rainbowdp.graphs.lengths import with_lengths
     from rainbowdp.graphs.sites import nearest_sites
@@ -327,7 +341,19 @@ def _by_sites(
     with progress_bar("Finding the nearest sites") as progress:
         near = nearest_sites(loaded, sites, weighted=weighted, progress=progress)
     loaded = loaded if weighted is None else with_lengths(loaded, False)
-    return RainbowGraph(loaded, near.rainbows, near.names, labels=near.labels), near.unreached
+    graph = RainbowGraph(loaded, near.rainbows, near.names, labels=near.labels)
+    beyond = np.flatnonzero(np.isinf(near.distances))
+    if not len(beyond):
+        return graph, _Unreached()
+    return graph, _Unreached(len(beyond), graph.datasets[int(beyond[0])])
+
+
+@dataclass(frozen=True)
+class _Unreached:
+    """How many nodes no site reaches, and one of them."""
+
+    count: int = 0
+    node: Any = None
 
 
 def _by_labels(
@@ -438,7 +464,7 @@ def _deployed(
     if boundary == "symmetric":
         condition, words = BoundaryCondition.symmetric(graph, guarantee), "symmetric, as asked for"
     elif boundary in (None, "worst"):
-        drawn = worst_case_boundary(graph, guarantee)
+        drawn = worst_case_boundary(graph, guarantee, asked=True)
         condition, words = drawn.boundary, drawn.words
     else:
         assert boundary is not None
@@ -449,7 +475,7 @@ def _deployed(
 def _show(
     deployed: Deployment,
     drawn: str | None,
-    unreached: int,
+    unreached: _Unreached,
     written: Path,
     seconds: float,
     as_json: bool,
@@ -471,7 +497,7 @@ def _show(
                 "touching": len(graph.touching),
                 "deepest": max(depths, default=None),
                 "certain": certain,
-                "unreached": unreached,
+                "unreached": unreached.count,
                 "guarantee": describe_guarantee(exact.guarantee),
                 "neighbors": exact.neighbors,
                 "lengths": None if measured is None else measured.as_dict(),
@@ -509,8 +535,11 @@ def _show(
         facts["loss"] = f"{-deployed.choice.value:.4g} in the mean over {over}"
     if certain:
         facts["certain"] = f"{counted(certain, 'node')} with no other region in reach: no noise"
-    if unreached:
-        facts["unreached"] = f"{counted(unreached, 'node')} with no site in reach: the first one's"
+    if unreached.count:
+        facts["unreached"] = (
+            f"{counted(unreached.count, 'node')} with no site in reach, such as {unreached.node}: "
+            "given to the first site; name a site there, or leave these edges out"
+        )
     facts["mechanism"] = mechanism
     facts["nodes"] = f"{nodes}: node, region, {_columns(list(deployed.keys))}"
     print_facts(facts)

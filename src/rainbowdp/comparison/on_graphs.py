@@ -13,6 +13,7 @@ from rainbowdp.aliases import Dataset, Floats
 from rainbowdp.answering.best import by_kind
 from rainbowdp.assessing.blocks import by_answer
 from rainbowdp.assessing.side_by_side import Measured, Scene
+from rainbowdp.baselines import noise_then_nearest
 from rainbowdp.comparison.matching import (
     OTHERS,
     Maker,
@@ -22,7 +23,7 @@ from rainbowdp.comparison.matching import (
     sure_from,
 )
 from rainbowdp.comparison.standings import Comparison, Standing
-from rainbowdp.errors import InvalidGuarantee, RainbowError
+from rainbowdp.errors import InvalidGraph, InvalidGuarantee, RainbowError
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import curve_of
 from rainbowdp.guarantees.dp import DP
@@ -99,15 +100,18 @@ def compare_on_graph(
         first = max(found, key=lambda kind: found[kind][2].value, default=None)
         if first is not None:
             found = {"best": (None, first, found[first][2]), **found}
-    for name, maker in (OTHERS if mechanisms is None else named_makers(mechanisms)).items():
+    others = {**OTHERS, "noise, then nearest": noise_then_nearest}
+    for name, maker in (others if mechanisms is None else named_makers(mechanisms)).items():
         try:
             made = maker(seen[0], promise)
-        except InvalidGuarantee as error:
+            measured = scene.measured(made)
+        except (InvalidGuarantee, InvalidGraph) as error:
             if mechanisms is not None:
                 raise
             left_out[name] = str(error)
             continue
-        found[name] = maker, getattr(made, "name", name), scene.measured(made)
+        again = None if maker is noise_then_nearest else maker  # to match it takes many searches
+        found[name] = again, getattr(made, "name", name), measured
     if not found:
         raise RainbowError("no mechanism to compare: name at least one that this guarantee allows")
     target = next(iter(found.values()))[2].error

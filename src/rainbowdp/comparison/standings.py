@@ -155,6 +155,18 @@ class Comparison:
         head, *rows = self._summary()
         return latex_text(head, rows)
 
+    def to_frame(self) -> Any:
+        """The standings as a pandas frame, in numbers: a row for each mechanism."""
+        import pandas as pd
+
+        rows = []
+        for standing in self.standings:
+            said = standing.as_dict()
+            del said["probability_of_true_answer_by_margin"]
+            within = {f"within {x}": chance for x, chance in said.pop("within").items()}
+            rows.append({**said, **within})
+        return pd.DataFrame(rows)
+
     def as_dict(self) -> dict[str, Any]:
         """The comparison, ready for JSON."""
         return {

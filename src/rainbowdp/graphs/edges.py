@@ -154,21 +154,49 @@ def placed(edges: Any) -> Edges:
     return replace(loaded, pairs=found, names=list(place))
 
 
-def read_edges(edges: Any, weight: str = "weight") -> Edges:
+def read_edges(edges: Any, weight: str = "weight", mutual: bool = False) -> Edges:
     """Edges from pairs, an (m, 2) array, a SciPy sparse matrix, a file or another library's graph.
 
-    Directed graphs are read as undirected, since being neighbors is mutual. igraph vertices go by
-    their ``name`` if they have one; rustworkx nodes by their payloads if these are distinct and
-    hashable, otherwise by their indices. Lengths are what the libraries call the weight of an edge,
-    or the attribute named ``weight``, kept if any edge has one.
+    Being neighbors is mutual, so a directed graph is refused if one of its edges has none that
+    leads back, unless ``mutual`` says that each counts both ways. A matrix that has entries on one
+    side of its diagonal alone lists each edge once. igraph vertices go by their ``name`` if they
+    have one; rustworkx nodes by their payloads if these are distinct and hashable, otherwise by
+    their indices. Lengths are what the libraries call the weight of an edge, or the attribute named
+    ``weight``, kept if any edge has one.
     """
+    loaded, directed = _read(edges, weight)
+    if directed and not mutual:
+        _must_lead_back(loaded)
+    return loaded
+
+
+def _must_lead_back(loaded: Edges) -> None:
+    """Refuse edges of which one leads in one direction only."""
+    from scipy import sparse
+
+    assert loaded.names is not None
+    size, (first, second) = len(loaded.names), np.asarray(loaded.pairs).T
+    there = sparse.csr_array((np.ones(len(first), np.bool_), (first, second)), shape=(size, size))
+    alone = (there > there.T).tocoo()
+    if alone.nnz:
+        one, other = loaded.names[int(alone.row[0])], loaded.names[int(alone.col[0])]
+        raise InvalidGraph(
+            f"an edge leads from {brief(one)} to {brief(other)} and none leads back, but being "
+            "neighbors is mutual; if each edge is to count both ways, pass "
+            "rb.with_lengths(graph, False, mutual=True), or True instead of False to go by length"
+        )
+
+
+def _read(edges: Any, weight: str) -> tuple[Edges, bool]:
+    """The edges, and whether they have directions."""
     if isinstance(edges, Edges):
-        return edges
+        return edges, False
     libraries = {base.__module__.partition(".")[0] for base in type(edges).__mro__}
     if "networkx" in libraries:
         names = list(edges.nodes)
         lengths = [found for *_, found in edges.edges(data=weight)]
-        return Edges(_positions(edges.edges(), names), names, _lengths(lengths, weight))
+        found = Edges(_positions(edges.edges(), names), names, _lengths(lengths, weight))
+        return found, edges.is_directed()
     if "igraph" in libraries:
         has_names = "name" in edges.vs.attributes()
         vertices = edges.vs["name"] if has_names else range(edges.vcount())
@@ -178,30 +206,35 @@ def read_edges(edges: Any, weight: str = "weight") -> Edges:
             twice = next(name for name in vertices if list(vertices).count(name) > 1)
             raise InvalidGraph(f"vertices must have distinct names, got {brief(twice)} twice")
         lengths = edges.es[weight] if weight in edges.es.attributes() else []
-        return Edges(_array(edges.get_edgelist()), vertices, _lengths(lengths, weight))
+        found = Edges(_array(edges.get_edgelist()), vertices, _lengths(lengths, weight))
+        return found, edges.is_directed()
     if "rustworkx" in libraries:
         indices = list(edges.node_indices())
         lengths = [each if _is_number(each) else None for each in edges.edges()]
         pairs, payloads = _positions(edges.edge_list(), indices), _payloads(edges.nodes(), indices)
-        return Edges(pairs, payloads, _lengths(lengths, weight))
+        directed = any(base.__name__ == "PyDiGraph" for base in type(edges).__mro__)
+        return Edges(pairs, payloads, _lengths(lengths, weight)), directed
     if hasattr(edges, "tocoo"):
         matrix = edges.tocoo()
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise InvalidGraph(f"an adjacency matrix must be square, got shape {matrix.shape}")
         kept = matrix.data != 0
         pairs = np.stack([matrix.row[kept], matrix.col[kept]], axis=1)
-        return Edges(pairs, range(matrix.shape[0]), matrix.data[kept])
+        sides = np.sign(pairs[:, 1] - pairs[:, 0])
+        found = Edges(pairs, range(matrix.shape[0]), matrix.data[kept])
+        return found, {-1, 1} <= set(sides.tolist())
     if isinstance(edges, np.ndarray):
         if edges.size == 0:
-            return Edges(np.empty((0, 2), dtype=np.int64))
+            return Edges(np.empty((0, 2), dtype=np.int64)), False
         if edges.ndim != 2 or edges.shape[1] != 2:
             raise InvalidGraph(f"an edge array must have two columns, got shape {edges.shape}")
-        return Edges(edges) if edges.dtype.kind in "iu" else Edges(_pairs(edges.tolist()))
+        whole = edges.dtype.kind in "iu"
+        return Edges(edges if whole else _pairs(edges.tolist())), False
     if isinstance(edges, str | bytes) or not isinstance(edges, Iterable):
         raise InvalidGraph(
             f"edges must be pairs of datasets, an array or a graph, got {brief(edges)}"
         )
-    return Edges(_pairs(edges))
+    return Edges(_pairs(edges)), False
 
 
 def _pairs(edges: Iterable[Any]) -> list[tuple[Hashable, Hashable]]:

@@ -53,8 +53,9 @@ class RainbowGraph:
     ----------
     edges
         Pairs of datasets, an (m, 2) integer array, a SciPy sparse matrix, a networkx, igraph or
-        rustworkx graph, or what ``rb.read_graph`` read from a file. Edges are undirected; loops and
-        repeats are harmless.
+        rustworkx graph, or what ``rb.read_graph`` read from a file. Edges are undirected, and a
+        directed graph must have each edge both ways, unless ``rb.with_lengths`` says that they are
+        mutual; loops and repeats are harmless.
     rainbows
         A mapping from dataset to rainbow, or a sequence of rainbows for the datasets 0, 1, 2, …;
         with ``labels``, a mapping from label to the one rainbow of that region.

@@ -30,7 +30,12 @@ AnyLengths: TypeAlias = (
 
 
 def with_lengths(
-    edges: Any, lengths: AnyLengths = True, *, unit: Number = 1, measure: str = ""
+    edges: Any,
+    lengths: AnyLengths = True,
+    *,
+    unit: Number = 1,
+    measure: str = "",
+    mutual: bool = False,
 ) -> Edges:
     """Edges whose lengths count: ⌊length/unit⌋ steps each, exactly.
 
@@ -49,6 +54,9 @@ def with_lengths(
         The length of one step, in the measure of the lengths.
     measure
         What lengths are measured in, for messages and files: ``"m"``.
+    mutual
+        Whether an edge of a directed graph counts both ways, although none leads back. Of two
+        lengths between the same nodes the shorter counts.
 
     Returns
     -------
@@ -58,7 +66,8 @@ def with_lengths(
     Raises
     ------
     InvalidGraph
-        If a length is missing, negative, not finite or too large for its unit.
+        If a length is missing, negative, not finite or too large for its unit; or if edges have
+        directions and ``mutual`` does not say that each counts both ways.
 
     Examples
     --------
@@ -70,9 +79,10 @@ def with_lengths(
 
     """
     if lengths is False:
-        loaded = read_edges(edges)
+        loaded = read_edges(edges, mutual=mutual)
         return replace(loaded, weights=None, steps=None, unit=None, measure="", written=False)
-    loaded = read_edges(edges, weight=lengths if isinstance(lengths, str) else "weight")
+    weight = lengths if isinstance(lengths, str) else "weight"
+    loaded = read_edges(edges, weight, mutual)
     step = exact(unit, "unit", InvalidGraph)
     if step <= 0:
         raise InvalidGraph(f"unit must be a length above 0, got unit={unit}")

@@ -60,7 +60,7 @@ def site_distances(
         nodes = list(sites.values()) if isinstance(sites, Mapping) else list(sites)
         places = _places_of(edges, nodes)
         roads = _Roads(edges, weighted, len(places))
-        found = np.empty((len(roads.matrix.indptr) - 1, len(places)), dtype=np.float32)
+        found = np.empty((roads.size, len(places)), dtype=np.float32)
         for number, place in enumerate(places):
             found[:, number] = roads.distances([place])
         return found

@@ -7,6 +7,7 @@ it. A node that no site reaches is infinitely far from all of them, so it goes t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -167,7 +168,7 @@ def _checked_lengths(weights: NDArray[Any] | None) -> Floats:
 
 
 class _Roads:
-    """Edges in both directions, in compressed rows; parallel edges are kept side by side.
+    """Edges in both directions, in compressed rows; those with lengths are kept side by side.
 
     Where edges are counted, distances come from the engine that serves so many ``searches``.
     """
@@ -177,6 +178,10 @@ class _Roads:
 
         assert graph.names is not None
         pairs, size = np.asarray(graph.pairs), len(graph.names)
+        self.size, self.engine = size, None if weighted else engine(size + len(pairs), searches)
+        if self.engine is not None:
+            self.compressed = self.engine.compress(pairs, size)
+            return
         ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
         count = len(ends)
         # Sorted by counting, with the edge's number as the column, so that nothing is added up.
@@ -184,15 +189,10 @@ class _Roads:
             (np.ones(count, dtype=np.bool_), (ends, np.arange(count))), shape=(size, count)
         )
         opposite = np.concatenate([pairs[:, 1], pairs[:, 0]])[incidence.indices]
-        lengths = np.ones(count)
-        if weighted:
-            merged = graph.weights if graph.steps is None else merged_weights(graph)
-            lengths = np.tile(_checked_lengths(merged), 2)[incidence.indices]
+        merged = graph.weights if graph.steps is None else merged_weights(graph)
+        lengths = np.tile(_checked_lengths(merged), 2)[incidence.indices]
         targets = opposite.astype(incidence.indices.dtype)
         self.matrix = sparse.csr_array((lengths, targets, incidence.indptr), shape=(size, size))
-        self.engine = None if weighted else engine(size + len(pairs), searches)
-        if self.engine is not None:
-            self.compressed = self.engine.compress(pairs, size)
 
     def distances(self, places: Sequence[int]) -> Floats:
         """The distance from each node to the nearest of ``places``, infinite if it reaches none."""
@@ -201,13 +201,45 @@ class _Roads:
         if self.engine is None:
             found: Floats = dijkstra(self.matrix, indices=list(places), min_only=True)
             return found
-        start = np.zeros(self.matrix.shape[0], dtype=np.bool_)
+        start = np.zeros(self.size, dtype=np.bool_)
         start[list(places)] = True
         steps = self.engine.distances(*self.compressed, start)
         return np.where(steps < 0, np.inf, steps)
 
     def claims(self, distances: Floats, places: Sequence[int]) -> NDArray[np.uint32]:
-        """For each node the first of ``places`` that is as near as any.
+        """For each node the first of ``places`` that is as near as any."""
+        owner = np.full(len(distances), _UNCLAIMED)
+        if self.engine is None:
+            self._claim_by_length(owner, distances, places)
+        else:
+            self._claim_by_steps(owner, distances, places)
+        owner[owner == _UNCLAIMED] = 0  # infinitely far from all: a tie
+        return owner
+
+    def _claim_by_steps(
+        self, owner: NDArray[np.uint32], distances: Floats, places: Sequence[int]
+    ) -> None:
+        """Level by level: what is nearest to a node is so to a neighbor that is one step nearer."""
+        offsets, targets = self.compressed
+        steps = np.where(np.isinf(distances), -1, distances).astype(np.int32)
+        owner[list(places)] = np.arange(len(places))
+        order = np.argsort(steps, kind="stable")
+        farthest = int(steps.max())
+        bounds = np.searchsorted(steps[order], np.arange(1, farthest + 2))
+        for level, (start, end) in enumerate(itertools.pairwise(bounds.tolist()), 1):
+            nodes = order[start:end]
+            first = offsets[nodes].astype(np.int64)
+            counts = offsets[nodes + 1].astype(np.int64) - first
+            ends = np.cumsum(counts)
+            begins = ends - counts
+            near = targets[np.arange(ends[-1]) + np.repeat(first - begins, counts)]
+            claims = np.where(steps[near] == level - 1, owner[near], _UNCLAIMED)
+            owner[nodes] = np.minimum.reduceat(claims, begins)
+
+    def _claim_by_length(
+        self, owner: NDArray[np.uint32], distances: Floats, places: Sequence[int]
+    ) -> None:
+        """Place by place, over tight edges.
 
         An edge u → v is *tight* when it is the end of a shortest way to v. Whichever place reaches
         v over tight edges is nearest to it, so each place in turn claims what it reaches. A node
@@ -218,7 +250,6 @@ class _Roads:
         tight &= np.isfinite(distances[targets])
         offsets = np.append(0, np.cumsum(tight))[starts]
         targets = targets[tight]
-        owner = np.full(len(distances), _UNCLAIMED)
         for number, place in enumerate(places):
             front = np.array([place] if owner[place] == _UNCLAIMED else [], dtype=np.int64)
             while front.size:
@@ -228,5 +259,3 @@ class _Roads:
                 inside = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
                 reached = targets[np.repeat(offsets[front], counts) + inside]
                 front = np.unique(reached[owner[reached] == _UNCLAIMED]).astype(np.int64)
-        owner[owner == _UNCLAIMED] = 0  # infinitely far from all: a tie
-        return owner

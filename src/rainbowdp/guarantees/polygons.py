@@ -21,6 +21,10 @@ from rainbowdp.numeric.quantity import ball, dyadic, precision
 RATIO_BITS = 128  # how closely a rational approaches e^ε from below
 _GAUSSIAN_KNOTS = 512
 _GAUSSIAN_REACH = 12  # standard deviations; beyond them the polygon is a chord
+_FEW_KNOTS, _SHORT_REACH = (
+    8,
+    3,
+)  # the same of a polygon that a linear program has a line for each of
 
 
 def safe_curve(guarantee: Guarantee) -> TradeOff:
@@ -36,6 +40,15 @@ def safe_curve(guarantee: Guarantee) -> TradeOff:
     if isinstance(guarantee, GaussianDP):
         return _gaussian_curve(guarantee.exact_mu)
     raise InvalidGuarantee(f"exact rows need DP, GaussianDP or TradeOff, got {brief(guarantee)}")
+
+
+def coarse_curve(guarantee: GaussianDP) -> TradeOff:
+    """A polygon of few sides that is at least as strict: for programs, where each side counts.
+
+    >>> len(coarse_curve(GaussianDP(1)).knots) < 25
+    True
+    """
+    return _gaussian_curve(guarantee.exact_mu, _FEW_KNOTS, _SHORT_REACH)
 
 
 def ratio_below(guarantee: DP) -> Fraction:
@@ -57,7 +70,9 @@ def _dp_curve(ratio: Fraction, delta: Fraction) -> TradeOff:
 
 
 @lru_cache(maxsize=16)  # it takes a while, and each mechanism of a comparison asks for it
-def _gaussian_curve(mu: Fraction) -> TradeOff:
+def _gaussian_curve(
+    mu: Fraction, knots: int = _GAUSSIAN_KNOTS, reach: int = _GAUSSIAN_REACH
+) -> TradeOff:
     """The lower hull of points above the curve and of their mirror images.
 
     A convex curve lies below every chord between points above it; and if y ≥ f(x) then
@@ -65,9 +80,9 @@ def _gaussian_curve(mu: Fraction) -> TradeOff:
     """
     points = {(Fraction(0), Fraction(1)), (Fraction(1), Fraction(0))}
     last = -mu / 2  # the curve crosses the diagonal at Φ(−μ/2)
-    first = min(last, Fraction(0)) - _GAUSSIAN_REACH
-    for number in range(_GAUSSIAN_KNOTS + 1):
-        at = first + (last - first) * number / _GAUSSIAN_KNOTS
+    first = min(last, Fraction(0)) - reach
+    for number in range(knots + 1):
+        at = first + (last - first) * number / knots
         with precision(128):
             x = dyadic(lower_tail(ball(at)).upper())
             y = dyadic(lower_tail(-(score(x) + ball(mu))).upper())

@@ -304,6 +304,7 @@ def _checked_curve(points: tuple[Point, ...]) -> tuple[Point, ...]:
         if (y, x) not in known:
             raise InvalidGuarantee(
                 "a trade-off curve must be its own mirror image in the diagonal, got "
-                f"{plain((x, y))} without its mirror image"
+                f"{plain((x, y))} without its mirror image; TradeOff.both_ways makes one of any "
+                "curve"
             )
     return tuple(vertices)

@@ -343,10 +343,23 @@ def _homogeneous(shop: _Shop) -> tuple[Made, str]:
     made = optimal_on_graph(graph, promise, BoundaryCondition.symmetric(graph, promise))
     found.append((worths.mean(made), made, "its boundary symmetric"))
     said = worths.constant()
-    made = optimal_on_graph(graph, promise, _always(graph, said))
-    found.append((worths.mean(made), made, f"its boundary says {graph.answers[said]} everywhere"))
+    if _may_be_best(shop, worths.always(said), max(value for value, *_ in found)):
+        made = optimal_on_graph(graph, promise, _always(graph, said))
+        note = f"its boundary says {graph.answers[said]} everywhere"
+        found.append((worths.mean(made), made, note))
     _, made, note = max(found, key=lambda each: each[0])
     return made, note
+
+
+def _may_be_best(shop: _Shop, everywhere: float, known: float) -> bool:
+    """Whether a boundary that says one answer can be worth more than what is ``known``.
+
+    Under a pure ε its certainty does not change with depth, so that it is worth what the answer is
+    worth ``everywhere``, unless some datasets reach no boundary.
+    """
+    pure = isinstance(shop.guarantee, DP) and shop.guarantee.delta == 0
+    bounded = not any(region.unbounded for region in shop.graph.regions.values())
+    return not (pure and bounded) or everywhere > known
 
 
 def _always(graph: RainbowGraph, said: int) -> BoundaryCondition:

@@ -28,7 +28,9 @@ from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.graphs.regions import Region
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
+from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.piecewise import PiecewiseLinear
+from rainbowdp.guarantees.polygons import coarse_curve
 from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.worths import AnyUtility, Forbidden, Worths, goal_of, worths_of
 from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
@@ -36,6 +38,8 @@ from rainbowdp.numeric.linear_programs import LinearProgram, Solution, Solver
 LEVELS = 100  # deeper datasets count as if they were this deep
 _STEEPEST = 1e15  # a ratio of neighbors, e^34.5: HiGHS takes no larger numbers
 _MODERATE = 20_000  # columns of a program that ``optimal`` solves without being asked to
+_LARGE = 25_000  # the same if asked to, without slacks: 150 sites, within a minute
+_SHARP = 50_000  # rows up to which a solution is moved to a vertex
 _MOST_SYMMETRIC = 6  # answers; 6! permutations are tried
 _KEEP = 1e-7  # of the best worst case, given away so that the second program stays feasible
 
@@ -193,20 +197,29 @@ def worst_case_boundary(
     graph: RainbowGraph,
     guarantee: TradeOffCurve,
     weights: Mapping[tuple[Label, int], float] | None = None,
+    *,
+    asked: bool = False,
 ) -> Drawn:
     """The boundary designed for the first choice, worst case first, then the sum.
 
     It is designed with as many levels as make a program of moderate size: the worst case is on the
-    boundary itself, so that fewer levels only make the sum a rough one. The guarantee must be
-    piecewise linear and within what the solver can resolve; otherwise it is symmetric.
+    boundary itself, so that fewer levels only make the sum a rough one. If it was ``asked`` for, a
+    larger program of one level is solved, too, and for a Gaussian guarantee one that keeps to a
+    polygon of few sides. The guarantee must otherwise be piecewise linear and within what the
+    solver can resolve; if not, the boundary is symmetric.
     """
     symmetric = BoundaryCondition.symmetric(graph, guarantee)
     bounded = [r.deepest for r in graph.regions.values() if r.deepest is not None]
     if not bounded:
         return Drawn(symmetric, "none: no region touches another")
+    if asked and isinstance(guarantee, GaussianDP):
+        return _gaussian_boundary(graph, guarantee, symmetric)
     if not isinstance(guarantee, PiecewiseLinear):
         return Drawn(symmetric, f"symmetric: no linear program is for {guarantee}")
     levels = moderate_levels(graph)
+    pure = all(line.rise == 0 for line in guarantee.lines if line.slope >= 1)  # then no slacks
+    if levels is None and asked and pure and len(bounded) * len(graph.answers) <= _LARGE:
+        levels = 0
     if levels is None:
         return Drawn(
             symmetric,
@@ -217,8 +230,28 @@ def worst_case_boundary(
         found = design(graph, guarantee, weights=weights, worst=True, levels=levels)
     except (InvalidBoundary, InvalidGuarantee):
         return Drawn(symmetric, f"symmetric: the solver cannot resolve {guarantee}")
-    short = "" if levels == LEVELS else f", the sum by the first {levels + 1} depths"
+    some = "boundary alone" if levels == 0 else f"first {levels + 1} depths"
+    short = "" if levels == LEVELS else f", the sum by the {some}"
     return Drawn(found.boundary, f"designed, the worst case first{short}")
+
+
+def _gaussian_boundary(
+    graph: RainbowGraph, guarantee: GaussianDP, symmetric: BoundaryCondition
+) -> Drawn:
+    """The better of the symmetric boundary and one designed for a stricter polygon."""
+    polygon = coarse_curve(guarantee)
+    sides = sum(line.slope >= 1 for line in polygon.lines)
+    columns = (len(graph.regions) + 2 * len(graph.touching) * sides) * len(graph.answers)
+    if columns > _LARGE:
+        return Drawn(symmetric, f"symmetric: a program for {guarantee} would be too large here")
+    try:
+        found = design(graph, polygon, worst=True, levels=0).boundary
+    except (InvalidBoundary, InvalidGuarantee):
+        return Drawn(symmetric, f"symmetric: the solver cannot resolve {guarantee}")
+    least = [min(row[0] for row in each.exact_rows.values()) for each in (symmetric, found)]
+    if least[0] >= least[1]:
+        return Drawn(symmetric, f"symmetric, no worse than one designed for {guarantee}")
+    return Drawn(found, f"designed, the worst case first, by a polygon within {guarantee}")
 
 
 def moderate_levels(graph: RainbowGraph, most: int = _MODERATE) -> int | None:
@@ -512,7 +545,7 @@ class _Program:
             column, size = free
             low[column], high[column] = -size, size
         program = LinearProgram(matrix, np.full(len(upper), -np.inf), upper, low, high)
-        found = Solver(program, crossover=True).maximize(gain)
+        found = Solver(program, crossover=len(upper) <= _SHARP).maximize(gain)
         if not found.values.size:
             raise RainbowError(f"the boundary program must have a solution, got {found.message}")
         return found

@@ -34,6 +34,8 @@ def optimal_on_graph(
     """The mechanism of a graph that dominates every other with this guarantee and boundary."""
     if boundary is None:
         condition = default_boundary(world, guarantee)
+    elif isinstance(boundary, BoundaryCondition) and boundary.graph is world:
+        condition = boundary
     else:
         condition = BoundaryCondition(world, boundary)
     condition.validate(guarantee)
@@ -42,17 +44,21 @@ def optimal_on_graph(
     lines = morphism.target
     place = {answer: number for number, answer in enumerate(world.answers)}
     table = np.zeros((len(lines), len(world.answers)))
-    known: dict[tuple[Any, int], Floats] = {}
+    bounded = [region for region in world.regions.values() if region.deepest is not None]
+    deepest: dict[Any, int] = {}  # regions with one row share their ladder, as far as it goes
+    for region in bounded:
+        row = condition.exact_rows[region.label]
+        deepest[row] = max(deepest.get(row, 0), region.deepest or 0)
+    known: dict[Any, Floats] = {}
     start = 0
     for region in world.regions.values():
         columns = [place[answer] for answer in region.rainbow]
         if region.deepest is not None:
             row = condition.exact_rows[region.label]
-            key = (row, region.deepest)
-            if key not in known:
-                known[key] = guarantee.rows(row, np.arange(region.deepest + 1))
+            if row not in known:
+                known[row] = guarantee.rows(row, np.arange(deepest[row] + 1))
             end = start + region.deepest + 1
-            table[start:end, columns] = known[key]
+            table[start:end, columns] = known[row][: region.deepest + 1]
             start = end
         if region.unbounded:
             table[start, columns[0]] = 1.0

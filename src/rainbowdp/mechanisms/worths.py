@@ -97,8 +97,15 @@ class Worths:
 
     def constant(self) -> int:
         """The answer that is worth most if it is given everywhere."""
-        counts = np.bincount(self.index, self.weights, len(self.table))
-        return int((counts @ self.table).argmax())
+        return int(self._everywhere().argmax())
+
+    def always(self, answer: int) -> float:
+        """What an answer is worth if it is given everywhere, in the mean over datasets."""
+        return float(self._everywhere()[answer]) / self.mass
+
+    def _everywhere(self) -> Floats:
+        found: Floats = np.bincount(self.index, self.weights, len(self.table)) @ self.table
+        return found
 
     def dense(self) -> Floats:
         """A row for each dataset, times what it counts."""

@@ -293,6 +293,9 @@ def _read(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"), parse_float=str)
     except OSError as error:
         wrong = error.strerror or "it cannot be opened"
+        raise InvalidFile(
+            f"The settings {file} cannot be read: {wrong}. Name the service.toml of the service."
+        ) from None
     except UnicodeDecodeError:
         wrong = "it is not a text file in UTF-8"
     except tomllib.TOMLDecodeError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -24,33 +25,57 @@ _READABLE = 1 << 22  # bytes up to which a file is spread over lines
 MOST_DEPTH = 24  # lists and objects inside each other
 
 
+@dataclass(frozen=True)
+class Sealed:
+    """The text of a document, and the checksum in it, by which other files name it."""
+
+    text: str
+    checksum: str
+
+
 def write_document(
     content: Mapping[str, Any], path: str | PathLike[str], *, compact: bool = False
 ) -> Path:
     """Write ``content`` with its checksum, whole or not at all."""
+    return write_sealed(sealed(content, compact=compact), path)
+
+
+def write_sealed(document: Sealed, path: str | PathLike[str]) -> Path:
+    """Write a document, whole or not at all."""
     target = Path(path)
     with whole_file(target, "the mechanism file", InvalidFile) as draft:
-        draft.write_text(checksummed(content, compact=compact), encoding="utf-8")
+        draft.write_text(document.text, encoding="utf-8")
     return target
 
 
 def checksummed(content: Mapping[str, Any], *, compact: bool = False) -> str:
-    """The text of a document: ``content`` and its checksum; compact for machines, or readable.
+    """The text of ``sealed`` alone."""
+    return sealed(content, compact=compact).text
+
+
+def sealed(content: Mapping[str, Any], *, compact: bool = False) -> Sealed:
+    """``content`` with its checksum as text, compact for machines, or readable.
 
     Nobody reads a long one, and to spread it over lines takes several times its memory.
     """
     canonical = _canonical(content)
-    whole = {**content, "checksum": hashlib.sha256(canonical).hexdigest()}
+    total = hashlib.sha256(canonical).hexdigest()
+    whole = {**content, "checksum": total}
     _must_be_exact(whole)
     if compact or len(canonical) > _READABLE:
-        return json.dumps(whole, separators=(",", ":"), ensure_ascii=False) + "\n"
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
+    else:
+        text = json.dumps(whole, indent=1, ensure_ascii=False)
+    return Sealed(text + "\n", total)
 
 
 def _must_be_exact(content: Any) -> None:
     """Refuse to write a number that not every reader of JSON has exactly."""
     if isinstance(content, dict | list):
-        for part in content.values() if isinstance(content, dict) else content:
+        parts = content.values() if isinstance(content, dict) else content
+        if {*map(type, parts)} == {str}:  # a row of weights, of which there may be millions
+            return
+        for part in parts:
             if type(part) is not str:
                 _must_be_exact(part)
     elif isinstance(content, float) or (isinstance(content, int) and abs(content) > LARGEST_NUMBER):

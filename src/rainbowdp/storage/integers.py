@@ -26,7 +26,7 @@ def to_text(number: int) -> str:
 
 def to_texts(numbers: Iterable[int]) -> list[str]:
     """Many of them."""
-    return [str(number) for number in numbers]
+    return list(map(str, numbers))
 
 
 def from_text(value: Any) -> int:
