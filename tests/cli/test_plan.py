@@ -66,6 +66,21 @@ def ledger(folder: Path) -> str:
     return str(folder / "budget.db")
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("none.toml", "There is no file none.toml."),
+        ("\ud800", "cannot be read as TOML: it is not a text file in UTF-8."),
+        (".", "cannot be read as TOML: it is not a text file in UTF-8."),
+    ],
+)
+def test_what_is_no_file_is_one_sentence(name: str, said: str) -> None:
+    result = CliRunner().invoke(app, ["plan", name])
+    assert result.exit_code == 3
+    assert result.output.endswith(f"{said}\n")
+    assert len(result.output.splitlines()) == 1
+
+
 def test_a_plan_is_shown_and_nothing_is_spent(folder: Path, ledger: str) -> None:
     shown = run("plan", "plan.toml", "--epsilon", 2)
     assert shown.exit_code == 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -286,3 +287,9 @@ def test_depth_as_whole_numbers() -> None:
     assert graph.depth_numbers.dtype == np.int32
     assert graph.depth_numbers.tolist() == [1, 0, 0, -1, -1]
     assert graph.depths.tolist() == [1, 0, 0, math.inf, math.inf]
+
+
+def test_a_label_that_is_no_place_in_a_list_of_rainbows() -> None:
+    labels = [Decimal("NaN"), Decimal("NaN")]
+    with pytest.raises(rb.InvalidGraph, match="has no rainbow"):
+        rb.RainbowGraph([(0, 1)], [("a", "b")], labels=labels)

@@ -72,10 +72,12 @@ def read_toml(file: Path) -> dict[str, Any]:
     """A TOML file, its decimals as texts, so that 0.1 is exactly a tenth."""
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"), parse_float=str)
-    except (OSError, UnicodeDecodeError):
-        wrong = "it is not a text file in UTF-8"
     except tomllib.TOMLDecodeError as error:
         wrong = " ".join(str(error).split())
+    except FileNotFoundError:
+        raise InvalidFile(f"There is no file {file}.") from None
+    except (OSError, ValueError):  # a folder, another encoding, or a name that no file has
+        wrong = "it is not a text file in UTF-8"
     raise InvalidFile(f"{file} cannot be read as TOML: {wrong}.")
 
 

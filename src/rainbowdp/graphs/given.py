@@ -121,5 +121,5 @@ def rainbow_of(rainbows: Any, label: Label) -> Sequence[Answer]:
             raise IndexError
         order: Sequence[Answer] = rainbows[label]
         return order
-    except (KeyError, IndexError, TypeError):
+    except (KeyError, IndexError, TypeError, ArithmeticError):  # NaN is in no order
         raise InvalidGraph(f"label {brief(label)} has no rainbow; add it to rainbows") from None
