@@ -58,7 +58,7 @@ ANSWERS = (5, 6, 7, 8, 9, 10)
 _LEAST_MIXING, _MOST_MIXING = 2.0**-16, 2.0**-4
 _SMALLER = 0.875  # part of ε that is mixed in
 _WIDEST = 4_000  # columns up to which a program is solved where the iteration fails
-_ROUNDS, _DROPS = 40, 4  # and those in which conditions with an order are left out again
+_ROUNDS, _DROPS = 40, 4
 _MOST = 6  # conditions to begin with, and to add at most, for each column
 _VIOLATED, _LOOSE = 2e-6, 1e-4  # what is added, and what is left out again
 _VIOLATED_IN_ORDER = 3e-5  # with an order the last few would take as long as all others
@@ -174,6 +174,7 @@ def _solve(problem: Problem, progress: Progress | None) -> Floats:
     lower[leaders] = flipped[leaders] * (1 - 1e-9)
     most = _MOST * problem.width
     violated = _VIOLATED_IN_ORDER if shape.ordered else _VIOLATED
+    shared = shape.ties == Ties.ANY_LEADER  # where the first conditions are nearly all
     kept = np.argsort(-(conditions @ flipped))[:most]
     for number in range(_ROUNDS):
         if progress is not None:
@@ -196,7 +197,7 @@ def _solve(problem: Problem, progress: Progress | None) -> Floats:
             return values
         if len(worst) > most:
             worst = worst[np.argpartition(-over[worst], most)[:most]]
-        if shape.ordered and number < _DROPS:  # for ever it would go round in circles
+        if not shared and number < _DROPS:  # for ever it would go round in circles
             kept = kept[over[kept] > -_LOOSE]
         kept = np.union1d(kept, worst)
     raise NoTable(f"a crowd table must be found within {_ROUNDS} rounds, got none")
