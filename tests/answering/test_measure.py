@@ -269,6 +269,21 @@ def test_where_no_crowd_table_can_be_proved_another_kind_answers_and_says_so(
     assert capsys.readouterr().err.startswith("Margin table answers, as there is no crowd table: ")
 
 
+def test_just_above_a_larger_crowd_table_that_table_is_kept_until_another_is_better() -> None:
+    """Seven gaps come with the package for ε = 0.5; five are made for any other ε near it."""
+    question = rb.Winner(named(7), ties="any leader")
+    counts, margins = fixed_histograms(shape_of(question), None)
+    errors, made_for = [], []
+    for epsilon in ("0.5", "0.505", "0.53"):
+        mechanism = rb.best(question, rb.DP(epsilon))
+        rows = mechanism.exact().rule.rows_at(shape_of(question), counts, margins)
+        errors.append(1 - (rows * _right(question, counts)).sum(axis=1).mean())
+        made_for.append(mechanism.options().get("epsilon"))
+        assert mechanism.exact().guarantee == rb.DP(epsilon)
+    assert (np.diff(errors) <= 1e-9).all()
+    assert made_for == [None, "1/2", None]
+
+
 @pytest.mark.slow
 def test_five_and_six_answers_take_the_crowd_table_where_it_errs_less() -> None:
     for answers, epsilon in itertools.product((5, 6), ("1", "2")):

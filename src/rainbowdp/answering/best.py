@@ -41,6 +41,7 @@ from rainbowdp.numeric.quantity import exact, exact_distribution
 from rainbowdp.questions import Count, Grouped, Keys, ProportionTest, Question, Winner
 from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules import FAMILIES, family
+from rainbowdp.rules.crowd_table.build import solved_below
 from rainbowdp.rules.margin_table.build import MarginTableFamily
 from rainbowdp.rules.margin_table.program import EPSILONS, MOST_ANSWERS
 
@@ -124,7 +125,7 @@ def best(
       unless permute-and-flip is as good (records added or removed, ties to the first listed, a
       small ε). Over seven to ten, and over five and six where ties go to the first listed, one
       record is substituted and ε is at least 0.5 and 0.6: a crowd table, unless another kind has a
-      lower measure.
+      lower measure. It is made for this ε, or is a larger one that was made for an ε just below.
     * Otherwise the kind with the lowest measure: for a quantile of three or more bins, or several,
       the expected distance from the truth in records; for any other question the chance of a wrong
       answer. It is the mean over a fixed list of histograms, which depends on the shape of the
@@ -243,7 +244,7 @@ def by_kind(
         ``"noisy-counts"``.
     **options
         What the kind can be told: ``boundary``, a row with the true answer first, for homogeneous;
-        ``epsilon``, the ε it is made for, for a margin table; ``by_margins=True`` for the
+        ``epsilon``, the ε it is made for, for a margin or crowd table; ``by_margins=True`` for the
         exponential mechanism of a vote or of sets, which otherwise goes by counts.
 
     Returns
@@ -343,12 +344,12 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
     if few and crowds.unfit(question, guarantee) is None:
         chosen, error = _least(question, guarantee, records)
         instead = table if table.unfit(question, guarantee) is None else chosen
-        crowd = _of_a_crowd_table(question, guarantee, records, instead)
+        crowd = _crowd_table(question, guarantee, records, instead)
         if crowd is not None:
             if _uses_much(guarantee) and table.unfit(question, guarantee) is None:
                 least = _of_a_table(table, question, guarantee, records)
                 chosen, error = (table, least) if least < error else (chosen, error)
-            return crowds if crowd <= error else chosen
+            return crowd[0] if crowd[1] <= error else chosen
     if table.unfit(question, guarantee) is None:
         close = _is_close(question, guarantee)
         if len(question.answers) > _HELD and not close:
@@ -362,8 +363,8 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
         flips = measure(family("permute-and-flip"), question, guarantee, records)
         if error < _MUCH_LESS * flips:
             return chosen
-        crowd = _of_a_crowd_table(question, guarantee, records, chosen)
-        return crowds if crowd is not None and crowd <= error else chosen
+        crowd = _crowd_table(question, guarantee, records, chosen)
+        return crowd[0] if crowd is not None and crowd[1] <= error else chosen
     lower = MarginTableFamily(epsilon=Fraction(EPSILONS[1]))
     above = isinstance(guarantee, DP) and guarantee.epsilon > EPSILONS[1]
     if above and lower.unfit(question, guarantee) is None:
@@ -382,15 +383,24 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
     return chosen
 
 
-def _of_a_crowd_table(
+def _crowd_table(
     question: Question, guarantee: Guarantee, records: int | None, instead: Family
-) -> float | None:
-    """The measure of the crowd table, which is made for it; None if that fails, which is said."""
+) -> tuple[Family, float] | None:
+    """The better crowd table and its measure; None if there is none, which is said.
+
+    It is the one that is made for this ε, or a larger one that was solved for an ε just below, so
+    that a larger ε is not answered worse.
+    """
+    crowds, below = family("crowd-table"), solved_below(question, guarantee)
     try:
-        return _of_a_table(family("crowd-table"), question, guarantee, records)
+        found = crowds, _of_a_table(crowds, question, guarantee, records)
+        if below is not None:
+            least = _of_a_table(below, question, guarantee, records)
+            return (below, least) if least < found[1] else found
     except NoTable as refused:
         say_once(f"{instead.title} answers, as there is no crowd table: {refused}.")
         return None
+    return found
 
 
 def _uses_much(guarantee: Guarantee) -> bool:

@@ -28,10 +28,19 @@ from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.keeping import ARCHIVE
 from rainbowdp.questions.votes import standing
-from rainbowdp.rules.crowd_table.build import SHELF, fetch_table, wanted
+from rainbowdp.rules.crowd_table.build import (
+    SHELF,
+    SHIPPED,
+    SOLVED,
+    CrowdTableFamily,
+    fetch_table,
+    solved_below,
+    wanted,
+)
 from rainbowdp.rules.crowd_table.iteration import Needs, iterated
 from rainbowdp.rules.crowd_table.problem import Problem
 from rainbowdp.rules.crowd_table.program import (
+    _SHARED,
     ANSWERS,
     _solve,
     make_table,
@@ -42,7 +51,6 @@ from rainbowdp.rules.crowd_table.proof import Corners, _must_be_close, cases, pr
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 from rainbowdp.rules.crowd_table.shape import Crowds, CrowdShape
 from rainbowdp.rules.crowd_table.shipping import KINDS as SHIPPED_KINDS
-from rainbowdp.rules.crowd_table.shipping import SHIPPED
 
 RELATIONS = ("substituted", "added or removed")
 TIES = ("first listed", "any leader")
@@ -119,13 +127,13 @@ def pairs(draw: st.DrawFn, answers: int, neighbors: str) -> tuple[tuple[int, ...
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_neighboring_votes_are_close(neighbors: str, ties: str, data: st.DataObject) -> None:
-    answers = data.draw(st.sampled_from([7, 10]))
+    answers, epsilon = data.draw(st.sampled_from([(7, "1"), (9, "0.5"), (10, "1")]))
     names = [f"option {number}" for number in range(answers)]
     question = rb.Winner(names, neighbors=neighbors, ties=ties)
-    made = rb.by_kind(question, rb.DP(1), "crowd-table").exact().rule
+    made = rb.by_kind(question, rb.DP(epsilon), "crowd-table").exact().rule
     assert isinstance(made, CrowdTable)
     one, other = data.draw(pairs(answers, neighbors))
-    must_be_close(row(made, one), row(made, other), "1")
+    must_be_close(row(made, one), row(made, other), epsilon)
 
 
 @pytest.mark.parametrize(("neighbors", "ties", "ordered"), [*ORDERED, (*KINDS[0], 3)])
@@ -412,7 +420,7 @@ def test_where_there_is_none_it_says_what_to_use(question: Any, guarantee: Any) 
 
 
 def test_tables_for_common_guarantees_come_with_the_package() -> None:
-    """All that are made for shipping, of the shape that is made now, and no others."""
+    """All that are made for shipping, of the shape that is made or solved for, and no others."""
     names = set()
     for answers, epsilon, kind in itertools.product(ANSWERS, SHIPPED, SHIPPED_KINDS):
         if size_for(answers, float(epsilon), *kind) is None:
@@ -421,7 +429,8 @@ def test_tables_for_common_guarantees_come_with_the_package() -> None:
         asked = wanted(answers, rb.DP(epsilon), *kind)
         content = SHELF.shipped(asked)
         assert content is not None
-        shape = shape_for(answers, float(epsilon), *kind)
+        larger = SOLVED.get((answers, epsilon, *kind))
+        shape = shape_for(answers, float(epsilon), *kind, larger)
         assert CrowdTable.restore(content).shape == shape
         names.add(SHELF.place(asked).name)
     with zipfile.ZipFile(str(files("rainbowdp.rules.crowd_table") / ARCHIVE)) as archive:
@@ -474,7 +483,7 @@ def test_where_rows_in_order_cannot_be_proved_there_are_rows_without(
 
     monkeypatch.setattr("rainbowdp.rules.crowd_table.build.make_table", make)
     guarantee, words = rb.DP.from_ratio(4), ("substituted", "first listed")  # ε of about 1.39
-    table, _ = fetch_table(8, guarantee, *words, solved=True)
+    table, _ = fetch_table(8, guarantee, *words, solved=(4, 2))
     assert (asked, table.shape.ordered) == ([(2, True), (0, False)], 0)
     assert "goes by counts alone and errs somewhat more often" in capsys.readouterr().err
     SHELF._held.clear()  # so that it is read and proved again
@@ -490,6 +499,39 @@ def test_where_rows_in_order_cannot_be_proved_there_are_rows_without(
     assert asked == [(5, False)]
 
 
+def test_a_kept_table_may_have_more_gaps_but_not_fewer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RAINBOWDP_CACHE", str(tmp_path))
+    kind, guarantee = KINDS[1], rb.DP("1.9")
+
+    def gaps(made: int, solved: tuple[int, int] | None = None) -> int:
+        """Of the table that is fetched where so many are made."""
+        SHELF._held.clear()
+        monkeypatch.setitem(_SHARED, 7, (made, 0))
+        return fetch_table(7, guarantee, *kind, solved=solved)[0].shape.knots
+
+    assert gaps(3) == 3
+    assert gaps(3, solved=(4, 0)) == 4
+    assert capsys.readouterr().err.count("got fewer") == 1
+    assert gaps(3) == 4
+    assert not capsys.readouterr().err
+    assert gaps(5) == 5
+    assert "got fewer" in capsys.readouterr().err
+
+
+def test_for_an_epsilon_just_above_there_is_the_larger_table_that_was_solved_for() -> None:
+    question = rb.Winner([str(number) for number in range(9)], ties="any leader")
+    below = solved_below(question, rb.DP("0.51"))
+    assert below == CrowdTableFamily(epsilon=Fraction(1, 2))
+    assert below.options() == {"epsilon": "1/2"}
+    for other in (rb.DP("0.5"), rb.DP("0.7"), rb.DP(1), rb.DP("1.3"), rb.GaussianDP(1)):
+        assert solved_below(question, other) is None
+    made = rb.by_kind(question, rb.DP("0.51"), "crowd-table", epsilon="1/2")
+    assert made.exact().rule == rb.by_kind(question, rb.DP("0.5"), "crowd-table").exact().rule
+    assert made.claim == "made for ε = 0.5, so ask for that and pay less"
+
+
 def test_for_a_small_epsilon_there_is_no_order() -> None:
     assert shape_for(7, 0.6, "substituted", "first listed").ordered == 0
     assert shape_for(7, 1.0, "added or removed", "first listed").ordered == 0
@@ -497,11 +539,14 @@ def test_for_a_small_epsilon_there_is_no_order() -> None:
         shape_for(5, 0.3, "substituted", "first listed")
 
 
-@pytest.mark.parametrize(("neighbors", "ordered"), [(RELATIONS[0], 2), (RELATIONS[1], 1)])
+@pytest.mark.parametrize(
+    ("neighbors", "ties", "ordered"),
+    [(RELATIONS[0], TIES[0], 2), (RELATIONS[1], TIES[0], 1), (RELATIONS[0], TIES[1], 0)],
+)
 def test_the_iteration_keeps_all_conditions_and_is_near_the_linear_program(
-    neighbors: str, ordered: int
+    neighbors: str, ties: str, ordered: int
 ) -> None:
-    shape = shape_for(4, 1.5, neighbors, "first listed", (5, ordered))
+    shape = shape_for(4, 1.5, neighbors, ties, (5, ordered))
     problem = Problem(shape, rb.DP("1.5").ratio)
     values = iterated(problem)
     assert float((problem.conditions @ values).max()) < 1e-3  # in units of what is compared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -16,22 +16,44 @@ from rainbowdp.guarantees.descriptions import describe_guarantee
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question, Winner
+from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules.crowd_table.program import (
     ANSWERS,
     EPSILONS,
     make_table,
     most_epsilon,
+    shape_for,
     shapes_for,
     size_for,
 )
 from rainbowdp.rules.crowd_table.rule import CrowdTable
+from rainbowdp.rules.crowd_table.shape import CrowdShape
 
 SHELF: Shelf[CrowdTable] = Shelf("crowd table", 4, "rainbowdp.rules.crowd_table")
+SHIPPED = ("0.1", "0.2", "0.5", "1", "2")  # the ε whose tables come with the package
+# Those that are larger or better than what would be made while somebody waits, as they are solved
+# for: how many gaps have rows, and how many of these are ordered. All others are as made.
+SOLVED: dict[tuple[int, str, Neighbors, Ties], tuple[int, int]] = {
+    (8, "1", Neighbors.SUBSTITUTED, Ties.FIRST_LISTED): (4, 2),
+    **{
+        (answers, epsilon, Neighbors.SUBSTITUTED, Ties.ANY_LEADER): (gaps, 0)
+        for epsilon, sizes in {
+            "0.2": {7: 7, 9: 5},
+            "0.5": {7: 7, 8: 7, 9: 6, 10: 5},
+            "1": {7: 7, 8: 6, 9: 6, 10: 5},
+        }.items()
+        for answers, gaps in sizes.items()
+    },
+}
+_NEAR = Fraction(4, 5)  # part of an ε from which such a table may be better than one made for it
 
 
 @dataclass(frozen=True)
 class CrowdTableFamily(Family):
-    """Rows of a vote by how many rivals are how near, found by a linear program."""
+    """Rows of a vote by how many rivals are how near, found by iteration or a linear program.
+
+    With an ``epsilon`` the table is that of this ε, which the guarantee must allow.
+    """
 
     kind: ClassVar[str] = "crowd-table"
     title: ClassVar[str] = "Crowd table"
@@ -39,6 +61,8 @@ class CrowdTableFamily(Family):
     rule: ClassVar[type[Rule]] = CrowdTable
     costly: ClassVar[bool] = True
     uses_delta: ClassVar[bool] = False
+
+    epsilon: Fraction | None = None
 
     def suits(self, question: Question) -> bool:
         """It is for votes with five to ten answers and one record a person.
@@ -57,7 +81,7 @@ class CrowdTableFamily(Family):
         if self.suits(question) and isinstance(guarantee, DP):
             assert isinstance(question, Winner)
             size, neighbors, ties = len(question.answers), question.neighbors, question.ties
-            epsilon = min(guarantee.epsilon, most_epsilon(size, neighbors, ties))
+            epsilon = self._made_for(question, guarantee).epsilon
             if size_for(size, epsilon, neighbors, ties) is not None:
                 return None
         return (
@@ -71,10 +95,30 @@ class CrowdTableFamily(Family):
     def claim(self, question: Question, guarantee: Guarantee) -> str | None:
         """It was made to err less than permute-and-flip in the mean over votes of many sizes."""
         assert isinstance(question, Winner)
-        most = most_epsilon(len(question.answers), question.neighbors, question.ties)
-        if isinstance(guarantee, DP) and guarantee.epsilon > most:
-            return f"made for ε = {most:g}, so ask for that and pay less"
+        if isinstance(guarantee, DP):
+            made_for = self._made_for(question, guarantee)
+            if made_for.epsilon < guarantee.epsilon:
+                return f"made for ε = {made_for.epsilon:g}, so ask for that and pay less"
         return "errs less often than permute-and-flip"
+
+    def options(self) -> dict[str, Any]:
+        """The ε it is made for, if that is not the guarantee's."""
+        return {} if self.epsilon is None else {"epsilon": str(self.epsilon)}
+
+    def _made_for(self, question: Winner, guarantee: DP) -> DP:
+        """The ε of the table, without a δ, which it does not use.
+
+        That is the guarantee's, but at most the largest that there is a table for, and the
+        family's own, where that is no larger.
+        """
+        most = Fraction(most_epsilon(len(question.answers), question.neighbors, question.ties))
+        for limit in (self.epsilon, most):
+            if limit is not None and guarantee.epsilon > limit:
+                guarantee = DP(limit)
+        if guarantee.exact_epsilon is not None:
+            return DP(guarantee.exact_epsilon)
+        assert guarantee.exact_ratio is not None
+        return DP.from_ratio(guarantee.exact_ratio)
 
     def build(
         self, question: Question, guarantee: Guarantee, progress: Progress | None = None
@@ -82,10 +126,24 @@ class CrowdTableFamily(Family):
         """The table from memory, from disk, or made and kept; proved in each case."""
         assert isinstance(question, Winner)
         assert isinstance(guarantee, DP)
-        size = len(question.answers)
-        most = most_epsilon(size, question.neighbors, question.ties)
-        promise = _pure(guarantee, most)
+        promise, size = self._made_for(question, guarantee), len(question.answers)
         return fetch_table(size, promise, question.neighbors, question.ties, progress)
+
+
+def solved_below(question: Question, guarantee: Guarantee) -> CrowdTableFamily | None:
+    """The family of a table that was solved for an ε just below, if one comes with the package.
+
+    It may be better than what is made for a slightly larger ε.
+    """
+    assert isinstance(question, Winner)
+    if not isinstance(guarantee, DP):
+        return None
+    for text in SHIPPED:
+        epsilon, kind = Fraction(text), (question.neighbors, question.ties)
+        near = _NEAR * Fraction(guarantee.epsilon) <= epsilon < guarantee.epsilon
+        if near and (len(question.answers), text, *kind) in SOLVED:
+            return CrowdTableFamily(epsilon=epsilon)
+    return None
 
 
 def fetch_table(
@@ -96,36 +154,45 @@ def fetch_table(
     progress: Progress | None = None,
     *,
     take_shipped: bool = True,
-    solved: bool = False,
+    solved: tuple[int, int] | None = None,
 ) -> tuple[CrowdTable, Fraction]:
     """The proved table of a shape and its mixing, from wherever it is.
 
-    Where rows in order could not be proved it has rows without an order, and that is said.
+    Where rows in order could not be proved it has rows without an order, and that is said. If it is
+    made, and for shipping, ``solved`` is how many gaps it has and how many of them are ordered.
     """
     shapes = shapes_for(answers, guarantee.epsilon, neighbors, ties)
+    if solved is not None:
+        shapes = (shape_for(answers, guarantee.epsilon, neighbors, ties, solved), shapes[-1])
 
     def make(tell: Progress) -> tuple[CrowdTable, Fraction]:
         *better, last = shapes
         for shape in better:
             with suppress(NoTable):
-                return make_table(shape, guarantee, tell, solved=solved)
+                return make_table(shape, guarantee, tell, solved=solved is not None)
         return make_table(last, guarantee, tell)
 
     def proved(content: Mapping[str, Any]) -> CrowdTable:
         table = CrowdTable.restore(content)
-        if table.shape not in shapes:
-            raise InvalidFile("a kept table must have the shape that is made now, got another")
+        wrong = table.shape not in (shapes if solved is None else shapes[:1])
+        if wrong and not _has_more_gaps(table.shape, shapes[0]):
+            raise InvalidFile("a kept table must have the gaps of one that is made now, got fewer")
         table.keeps(guarantee)
         return table
 
     asked = wanted(answers, guarantee, neighbors, ties)
     table, mixing = SHELF.fetch(asked, make, proved, progress, take_shipped=take_shipped)
-    if table.shape != shapes[0]:
+    if table.shape in shapes[1:] and shapes[0].ordered:
         say_once(
             f"The crowd table for {answers} answers under {guarantee} goes by counts alone and "
             "errs somewhat more often, as rows that keep the order of the list could not be proved."
         )
     return table, mixing
+
+
+def _has_more_gaps(shape: CrowdShape, made: CrowdShape) -> bool:
+    """Whether it is the shape that is made, but for more gaps."""
+    return shape.knots > made.knots and replace(shape, knots=made.knots) == made
 
 
 def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, Any]:
@@ -136,13 +203,3 @@ def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, 
         "neighbors": str(neighbors),
         "ties": str(ties),
     }
-
-
-def _pure(guarantee: DP, most: float) -> DP:
-    """The same ε, but at most that, and without a δ, which a table does not use."""
-    if guarantee.epsilon > most:
-        return DP(Fraction(most))
-    if guarantee.exact_epsilon is not None:
-        return DP(guarantee.exact_epsilon)
-    assert guarantee.exact_ratio is not None
-    return DP.from_ratio(guarantee.exact_ratio)

@@ -2,8 +2,9 @@
 
 Every comparison of ``proof`` says that an answer has at least 1/E of what it has at a neighboring
 corner. Given the chances of leaders, rivals are best given as little as that asks for; then leaders
-have the rest. The two are repeated, with leaders moving a part of the way, until nothing changes:
-the fixed point of lifted proximity (docs/true-answer.md), on crowds in place of datasets.
+have the rest, which they share where several are tied and any of them is right. The two are
+repeated, with leaders moving a part of the way, until nothing changes: the fixed point of lifted
+proximity (docs/true-answer.md), on crowds in place of datasets.
 
 At a corner with rivals behind the last knot a chance is a mean over several crowds. What it needs
 more, or could do without, they share in proportion; they then settle slowly, always downwards, so
@@ -21,6 +22,7 @@ import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.rule import Progress
+from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.crowd_table.problem import Problem
 from rainbowdp.rules.crowd_table.proof import cases
 
@@ -107,6 +109,15 @@ class Needs:
     def _leaders(self) -> Integers:
         return self.problem.columns[:, 0]
 
+    @cached_property
+    def _sharing(self) -> Floats:
+        """How many leaders share the rest in each crowd."""
+        shape = self.problem.shape
+        sharing = np.ones(shape.crowds.size)
+        if shape.ties == Ties.ANY_LEADER:
+            sharing += shape.crowds.taken[:, 1]
+        return sharing
+
     def shares(self, values: Floats) -> Floats:
         """For each column the most that a seat it is part of needs, beside what that seat has."""
         chances = self.problem.chances @ values
@@ -123,7 +134,7 @@ class Needs:
         """Rivals with what they need, and leaders nearer to the rest."""
         needed = values * self.shares(values)
         needed[self._leaders] = 0.0
-        rest = np.maximum(1 - self.problem.sums @ needed, _LEAST)
+        rest = np.maximum(1 - self.problem.sums @ needed, _LEAST) / self._sharing
         had = values[self._leaders]
         needed[self._leaders] = had + _TOWARDS_REST * (rest - had)
         return needed

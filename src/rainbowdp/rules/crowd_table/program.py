@@ -1,11 +1,11 @@
 """Making a crowd table: rows by iteration or by a linear program, put into integers.
 
 Where the order of the list is kept, rows are many, and found by ``iteration``. Else a linear
-program finds them. Its columns are the chances of the seats that somebody has, in every crowd; its
-objective is the chance of the leader, averaged over votes of many sizes. Conditions are those that
-``proof`` compares; they are far more than columns, and added as they are violated. The leader never
-has less than by permute-and-flip on the same gaps, which is affine in each coin, so a crowd table
-itself.
+program finds them. Its columns are the chances of the seats that somebody has, in every
+crowd; its objective is the chance of the leader, averaged over votes of many sizes. Conditions are
+those that ``proof`` compares; they are far more than columns, and added as they are violated. The
+leader never has less than by permute-and-flip on the same gaps, which is affine in each coin, so a
+crowd table itself.
 
 Floats are not private. They are mixed with a little of permute-and-flip for a smaller ε, which
 leaves room in the comparisons, then rounded down to integers with the rest given to the leader, and
@@ -34,6 +34,7 @@ from rainbowdp.rules.crowd_table.shape import CrowdShape
 TOTAL = 2520 << 52  # a multiple of 1, 2, …, 10, so that leaders can share evenly
 _STEP = 2520
 _SMALLER_TOTAL = 1 << 52  # where rows are many, and nobody shares
+_MANY, _TOTAL_OF_MANY = 1_000, 2520 << 40  # rows, and their total where leaders share
 EPSILONS = (0.01, 4.0)
 _MOST_SOLVED = 2.0  # above, chances are too small for the solver's tolerance
 # How many gaps have rows, and how many of these are ordered, by the number of answers. Without an
@@ -80,8 +81,13 @@ def _plan_for(
                 return sizes[answers], room
     if neighbors != Neighbors.SUBSTITUTED and ties == Ties.ANY_LEADER:
         return None, _ROOM
+    return _solved_size(answers, epsilon, ties), _ROOM
+
+
+def _solved_size(answers: int, epsilon: float, ties: str) -> tuple[int, int] | None:
+    """The size of a table that a linear program finds while somebody waits, if there is one."""
     sizes = _SHARED if ties == Ties.ANY_LEADER else _SOLVED
-    return sizes.get(answers) if epsilon <= _MOST_SOLVED else None, _ROOM
+    return sizes.get(answers) if epsilon <= _MOST_SOLVED else None
 
 
 def most_epsilon(answers: int, neighbors: str, ties: str) -> float:
@@ -101,7 +107,7 @@ def shape_for(
     planned, room = _plan_for(answers, epsilon, neighbors, ties)
     if size is None:
         size = planned
-    else:
+    elif size != planned:
         room = _ROOM
     if size is None:
         raise NoTable(
@@ -115,12 +121,12 @@ def shape_for(
 
 
 def shapes_for(answers: int, epsilon: float, neighbors: str, ties: str) -> tuple[CrowdShape, ...]:
-    """The shape of a table, and the one without an order, for where the first cannot be proved."""
+    """The shape of a table, and a smaller one that is solved for where the first is not proved."""
     first = shape_for(answers, epsilon, neighbors, ties)
-    if first.ordered and answers in _SOLVED and epsilon <= _MOST_SOLVED:
-        plain = shape_for(answers, epsilon, neighbors, ties, size=_SOLVED[answers])
-        return first, plain
-    return (first,)
+    smaller = _solved_size(answers, epsilon, ties)
+    if smaller is None or smaller == (first.knots, first.ordered):
+        return (first,)
+    return first, shape_for(answers, epsilon, neighbors, ties, size=smaller)
 
 
 def make_table(
@@ -161,13 +167,14 @@ def _solve(problem: Problem, progress: Progress | None) -> Floats:
     """The best values, with conditions added as they are violated."""
     from scipy import sparse
 
-    conditions, sums = problem.conditions, problem.sums
-    flipped, count = problem.flipped(), problem.shape.crowds.size
+    shape, conditions, sums = problem.shape, problem.conditions, problem.sums
+    flipped, count = problem.flipped(), shape.crowds.size
     lower = np.zeros(problem.width)
     leaders = np.unique(problem.columns[:, 0])
     lower[leaders] = flipped[leaders] * (1 - 1e-9)
     most = _MOST * problem.width
-    violated = _VIOLATED_IN_ORDER if problem.shape.ordered else _VIOLATED
+    violated = _VIOLATED_IN_ORDER if shape.ordered else _VIOLATED
+    shared = shape.ties == Ties.ANY_LEADER  # where the first conditions are nearly all
     kept = np.argsort(-(conditions @ flipped))[:most]
     for number in range(_ROUNDS):
         if progress is not None:
@@ -190,7 +197,7 @@ def _solve(problem: Problem, progress: Progress | None) -> Floats:
             return values
         if len(worst) > most:
             worst = worst[np.argpartition(-over[worst], most)[:most]]
-        if number < _DROPS:  # for ever it would go round in circles
+        if not shared and number < _DROPS:  # for ever it would go round in circles
             kept = kept[over[kept] > -_LOOSE]
         kept = np.union1d(kept, worst)
     raise NoTable(f"a crowd table must be found within {_ROUNDS} rounds, got none")
@@ -200,6 +207,8 @@ def _in_integers(problem: Problem, values: Floats) -> CrowdTable:
     """Rows of integers: rounded down, the rest to the leaders."""
     shape, rows = problem.shape, []
     total, step = (_SMALLER_TOTAL, 1) if shape.ordered else (TOTAL, _STEP)
+    if not shape.ordered and shape.crowds.size > _MANY:
+        total = _TOTAL_OF_MANY
     for taken, columns in zip(shape.crowds.taken.tolist(), problem.columns, strict=True):
         leaders = 1 + (taken[1] if shape.ties == Ties.ANY_LEADER else 0)
         row = [0] * len(taken)

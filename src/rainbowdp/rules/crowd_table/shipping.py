@@ -10,12 +10,9 @@ from rich.progress import track
 from rainbowdp.exact.keeping import ARCHIVE
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.questions.relations import Neighbors, Ties
-from rainbowdp.rules.crowd_table.build import SHELF, fetch_table, wanted
+from rainbowdp.rules.crowd_table.build import SHELF, SHIPPED, SOLVED, fetch_table, wanted
 from rainbowdp.rules.crowd_table.program import ANSWERS, size_for
 
-SHIPPED = ("0.1", "0.2", "0.5", "1", "2")
-# Answers and ε where the best rows in order are solved for: minutes of processor each.
-SOLVED = {(8, "1")}
 KINDS = (
     (Neighbors.SUBSTITUTED, Ties.FIRST_LISTED),
     (Neighbors.SUBSTITUTED, Ties.ANY_LEADER),
@@ -30,9 +27,9 @@ def ship(place: Path) -> None:
         for answers, epsilon, kind in itertools.product(ANSWERS, SHIPPED, KINDS)
         if size_for(answers, float(epsilon), *kind) is not None
     ]
-    for answers, epsilon, (neighbors, ties) in track(shapes, "Making tables"):
-        solved = (answers, epsilon) in SOLVED and (neighbors, ties) == KINDS[0]
-        fetch_table(answers, DP(epsilon), neighbors, ties, take_shipped=False, solved=solved)
+    for answers, epsilon, kind in track(shapes, "Making tables"):
+        solved = SOLVED.get((answers, epsilon, *kind))
+        fetch_table(answers, DP(epsilon), *kind, take_shipped=False, solved=solved)
     SHELF.ship((wanted(q, DP(e), neighbors, ties) for q, e, (neighbors, ties) in shapes), place)
 
 
