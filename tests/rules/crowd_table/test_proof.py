@@ -117,14 +117,19 @@ def both_ways(pairs: set[tuple[int, int]]) -> set[tuple[int, int]]:
     return {pair for a, b in pairs if a != b for pair in ((a, b), (b, a))}
 
 
-@pytest.mark.parametrize(("neighbors", "ties", "ordered"), KINDS)
-def test_the_corners_are_the_pairs_of_votes(neighbors: str, ties: str, ordered: int) -> None:
+@pytest.mark.parametrize(
+    ("answers", "neighbors", "ties", "ordered"),
+    [*((4, *kind) for kind in KINDS), (3, SUBSTITUTED, FIRST, 1), (3, SUBSTITUTED, ANY, 0)],
+)
+def test_the_corners_are_the_pairs_of_votes(
+    answers: int, neighbors: str, ties: str, ordered: int
+) -> None:
     """Every pair of votes, played on counts, is compared, and where a coin may stay, without it.
 
     Rivals are up to two records behind the last knot where they end or start at one, or out, as one
     more always is: it may give a record or have it.
     """
-    shape = CrowdShape(4, neighbors, ties, 3, ordered, Fraction(1, 2))
+    shape = CrowdShape(answers, neighbors, ties, 3, ordered, Fraction(1, 2))
     corners, played = Corners(shape), Played(shape)
     compared: set[tuple[int, int]] = set()
     without: set[tuple[int, int]] = set()

@@ -7,9 +7,10 @@ fail just below it. So it neither misses a pair nor demands one that does not ex
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +22,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from kinds import prove
+from rainbowdp.questions.votes import standing
 from rainbowdp.rules.margin_table import proof as table_proof
 from rainbowdp.rules.margin_table.build import fetch_table
 from rainbowdp.rules.margin_table.rule import MarginTable
@@ -166,6 +168,84 @@ def test_what_answers_exceed_together_counts(exactly: bool) -> None:
     assert alone < delta * BELOW
     assert holds(rb.DP.from_ratio(ratio, delta=delta), table, exactly=exactly)
     assert not holds(rb.DP.from_ratio(ratio, delta=delta * BELOW), table, exactly=exactly)
+
+
+# which neighbors there are
+
+Move = tuple[int, int, int, int]  # position and gap here, position and gap there; a leader's gap −1
+
+
+def moves_of(case: Any, gaps: Sequence[int]) -> list[Move]:
+    """What a case says of every answer where the rivals have these gaps."""
+    there = [gap + by if to else -1 for gap, by, to in zip(gaps, case.moved, case.goes_to[1:])]
+    first = case.old_leader if case.goes_to[0] else -1
+    here = enumerate([-1, *gaps])
+    return [(*at, *to) for at, to in zip(here, zip(case.goes_to, [first, *there]), strict=True)]
+
+
+def moves_in(counts: Counts, other: Counts, ties: str) -> list[Move]:
+    """What happens to every answer between two votes, in the order of the positions here."""
+    (order, gaps), (order_there, gaps_there) = (standing(end, ties) for end in (counts, other))
+    there = {v: at for v, at in zip(order_there, enumerate([-1, *gaps_there]), strict=True)}
+    here = zip(order, enumerate([-1, *gaps]), strict=True)
+    return [(*at, *there[v]) for v, at in here]
+
+
+def told(moves: Iterable[Move], ties: str) -> frozenset[Any]:
+    """A pair of neighbors, whichever end comes first; with interchangeable answers, their gaps."""
+    if ties == "first listed":
+        ends = [frozenset(moves), frozenset((c, d, a, b) for a, b, c, d in moves)]
+    else:
+        gaps = [(max(b, 0), max(d, 0)) for _, b, _, d in moves]
+        ends = [tuple(sorted(gaps)), tuple(sorted((d, b) for b, d in gaps))]
+    return frozenset(ends)
+
+
+@BOTH
+@TIES
+@pytest.mark.parametrize("answers", [2, 4])
+def test_the_cases_are_the_pairs_of_votes(answers: int, ties: str, neighbors: str) -> None:
+    """Played on counts with gaps up to 4: all pairs of neighbors are cases, and no others."""
+    shape = Shape(answers, neighbors, ties, (0, 1), 3, Fraction(1, 2), 0)
+    most, seen = 4, set()
+    changes = [  # a record more or less, and substituted
+        change
+        for change in itertools.product((-1, 0, 1), repeat=answers)
+        if (sum(map(abs, change)), sum(change))
+        in [(1, 1), (1, -1), *([(2, 0)] if neighbors == "substituted" else [])]
+    ]
+    for behind in itertools.product(range(most + 2), repeat=answers):
+        counts = tuple(20 - gap for gap in behind)
+        for change in changes if min(behind) == 0 else []:
+            other = tuple(count + more for count, more in zip(counts, change, strict=True))
+            seen.add(told(moves_in(counts, other, ties), ties))
+    cases = set()
+    for case in table_proof._cases(shape):
+        stretches = [
+            range(first, most + 1) if free else [first]
+            for first, free in zip(case.first, case.free, strict=True)
+        ]
+        for gaps in itertools.product(*stretches):
+            cases.add(told(moves_of(case, gaps), ties))
+    near = {pair for pair in seen if all(gap <= most for end in pair for gap in gaps_in(end))}
+    assert near <= cases
+    assert cases <= seen
+
+
+def gaps_in(end: Iterable[Any]) -> Iterator[int]:
+    """All gaps here and there."""
+    for move in end:
+        yield from move[-3::2] if len(move) == 4 else move
+
+
+def test_where_stretches_end() -> None:
+    """At the gaps that are or come to a knot or to the farthest, and at the first."""
+    shape = Shape(4, "substituted", "first listed", (0, 4, 9), 15, Fraction(1, 2), 0)
+    case = table_proof._Case((2, 0, 5), (True, True, False), (-1, 2, 1), (0, 1, 2, 3), 0)
+    assert case.ends(shape, 0) == [2, 4, 5, 9, 10, 15, 16]
+    assert case.ends(shape, 1) == [0, 2, 4, 7, 9, 13, 15]
+    assert case.ends(shape, 2) == [5]
+    assert case.size(shape) == 7 * 7
 
 
 # tables that are made
