@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -90,7 +91,8 @@ LEFT_OUT = (
     *("-m", "not slow"),
     *("-k", "not (postgres or mariadb or spark or killed or crash or processes or interrupt)"),
 )
-WORDS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+# Nobody reads why a test fails.
+WORDS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=native", "--assert=plain")
 
 
 @dataclass(frozen=True)
@@ -185,12 +187,17 @@ def record(trial: Trial, chosen: Sequence[Module], items: Sequence[pytest.Item])
 class Selection:
     """Which tests are run for a change, in which order."""
 
-    def __init__(self, recorded: dict[str, Recorded], seconds: float) -> None:
+    def __init__(self, recorded: dict[str, Recorded], seconds: float, outcomes: Outcomes) -> None:
         self._recorded, self._seconds = recorded, seconds
-        self._killers: dict[str, list[str]] = {}
+        self._killers: Counter[tuple[str, str]] = Counter()  # by function or module, and test
+        for name, one in outcomes.kept.items():
+            self.killed(name, one["outcome"]["test"])
 
     def of(self, module: Module, change: Change, there: Sequence[str]) -> list[str]:
-        """The tests for a change: the last killers, the quick ones, then the others."""
+        """The tests for a change, by how often they killed others near it and how quick they are.
+
+        They take no more than the seconds, or are one.
+        """
         file = str(module.file)
         entering = [
             test
@@ -202,17 +209,16 @@ class Selection:
                 for where, name in self._recorded[test].entered
             )
         ]
-        killers = self._killers.setdefault(module.name, [])
 
-        def rank(test: str) -> tuple[int, float]:
-            return (
-                killers.index(test) if test in killers else len(killers),
-                self._recorded[test].seconds,
-            )
+        def worth(test: str) -> float:
+            near = self._killers[f"{module.name} {change.function}", test]
+            its_own = 0.5 if f"/test_{module.file.stem}.py" in test else 0.02
+            kills = its_own + self._killers[module.name, test] + 4 * near
+            return kills / (0.03 + self._recorded[test].seconds)
 
         chosen: list[str] = []
         spent = 0.0
-        for test in sorted(entering, key=rank):
+        for test in sorted(entering, key=worth, reverse=True):
             spent += self._recorded[test].seconds
             if chosen and spent > self._seconds:
                 break
@@ -221,15 +227,12 @@ class Selection:
 
     def limit(self, test: str) -> float:
         """The processor seconds after which a test hangs."""
-        return 2 + 5 * self._recorded[test].seconds
+        return 4 + 6 * self._recorded[test].seconds
 
-    def killed(self, module: Module, test: str) -> None:
-        """Try this test first from now on."""
-        killers = self._killers.setdefault(module.name, [])
-        if test in killers:
-            killers.remove(test)
-        killers.insert(0, test)
-        del killers[12:]
+    def killed(self, name: Name, test: str) -> None:
+        """Count a test that noticed a change."""
+        self._killers[name.module, test] += 1
+        self._killers[f"{name.module} {name.function}", test] += 1
 
 
 class Outcomes:
@@ -330,7 +333,7 @@ def try_all(
     def does(trial: Trial) -> None:
         items = {item.nodeid: item for item in trial.session.items}
         record(trial, chosen, trial.session.items)
-        selection = Selection(records(), each)
+        selection = Selection(records(), each, outcomes)
         for module in chosen:
             functions = functions_of([str(module.file)])
             for name, change in named(module):
@@ -349,7 +352,7 @@ def try_all(
                 if tests and not quick and outcome.state in ("untested", "survived"):
                     outcome = fresh(module, name, tests, limits)
                 if outcome.test in items:
-                    selection.killed(module, outcome.test)
+                    selection.killed(name, outcome.test)
                 outcomes.add(module, name, outcome)
                 if outcome.state not in ("killed", "hung"):
                     told = f"{outcome.state} {outcome.tests} tests"

@@ -177,16 +177,17 @@ Move = tuple[int, int, int, int]  # position and gap here, position and gap ther
 
 def moves_of(case: Any, gaps: Sequence[int]) -> list[Move]:
     """What a case says of every answer where the rivals have these gaps."""
-    there = [gap + by if to else -1 for gap, by, to in zip(gaps, case.moved, case.goes_to[1:])]
-    first = case.old_leader if case.goes_to[0] else -1
-    here = enumerate([-1, *gaps])
-    return [(*at, *to) for at, to in zip(here, zip(case.goes_to, [first, *there]), strict=True)]
+    moved = zip(gaps, case.moved, case.goes_to[1:], strict=True)
+    there = [case.old_leader if case.goes_to[0] else -1]
+    there += [gap + by if to else -1 for gap, by, to in moved]
+    ends = zip([-1, *gaps], case.goes_to, there, strict=True)
+    return [(place, *end) for place, end in enumerate(ends)]
 
 
 def moves_in(counts: Counts, other: Counts, ties: str) -> list[Move]:
     """What happens to every answer between two votes, in the order of the positions here."""
     (order, gaps), (order_there, gaps_there) = (standing(end, ties) for end in (counts, other))
-    there = {v: at for v, at in zip(order_there, enumerate([-1, *gaps_there]), strict=True)}
+    there = dict(zip(order_there, enumerate([-1, *gaps_there]), strict=True))
     here = zip(order, enumerate([-1, *gaps]), strict=True)
     return [(*at, *there[v]) for v, at in here]
 
@@ -194,11 +195,9 @@ def moves_in(counts: Counts, other: Counts, ties: str) -> list[Move]:
 def told(moves: Iterable[Move], ties: str) -> frozenset[Any]:
     """A pair of neighbors, whichever end comes first; with interchangeable answers, their gaps."""
     if ties == "first listed":
-        ends = [frozenset(moves), frozenset((c, d, a, b) for a, b, c, d in moves)]
-    else:
-        gaps = [(max(b, 0), max(d, 0)) for _, b, _, d in moves]
-        ends = [tuple(sorted(gaps)), tuple(sorted((d, b) for b, d in gaps))]
-    return frozenset(ends)
+        return frozenset([frozenset(moves), frozenset((c, d, a, b) for a, b, c, d in moves)])
+    gaps = [(max(b, 0), max(d, 0)) for _, b, _, d in moves]
+    return frozenset([tuple(sorted(gaps)), tuple(sorted((d, b) for b, d in gaps))])
 
 
 @BOTH
@@ -246,6 +245,105 @@ def test_where_stretches_end() -> None:
     assert case.ends(shape, 1) == [0, 2, 4, 7, 9, 13, 15]
     assert case.ends(shape, 2) == [5]
     assert case.size(shape) == 7 * 7
+
+
+# the rows at both ends, and how they are compared
+
+
+def shares(weights: Sequence[int]) -> list[Fraction]:
+    return [Fraction(weight, sum(weights)) for weight in weights]
+
+
+BENT = [("first listed", 1), ("first listed", 0), ("first listed", 3), ("any leader", 0)]
+
+
+@pytest.mark.parametrize(("ties", "labeled"), BENT)
+def test_rows_at_any_gaps_are_those_of_the_definition(ties: str, labeled: int) -> None:
+    """In doubles, in units of 2^-128 and in fractions, here and at the other end of each case."""
+    shape = Shape(4, "substituted", ties, (0, 2), 4, Fraction(2, 3), labeled)
+    table = strategies.random_table(shape, random.Random(labeled), 1)
+    vote, rows = Vote.of(table), table_proof._Rows(shape, np.array(table.rows, dtype=object))
+    rng = random.Random(7)
+    unit = 1 << 128 * 3
+    for case in table_proof._cases(shape):
+        gaps = [
+            sorted({first, first + rng.randrange(7), first + rng.randrange(7)}) if free else [first]
+            for first, free in zip(case.first, case.free, strict=True)
+        ]
+        here, there = case._ends(rows, gaps)
+        corners = list(itertools.product(*gaps))
+        listed = [
+            case._listed_ends(rows, np.array(corners), number)
+            for number in (Fraction, table_proof._in_bits)
+        ]
+        places = itertools.product(*(range(len(ends)) for ends in gaps))
+        for at, (corner, place) in enumerate(zip(corners, places, strict=True)):
+            mine = shares(vote.at_gaps(corner))
+            beyond = {to: gap for _, _, to, gap in moves_of(case, corner) if to}
+            theirs = shares(vote.at_gaps([beyond[to] for to in range(1, 4)]))
+            theirs = [theirs[to] for to in case.goes_to]
+            for wanted, doubles, end in ((mine, here, 0), (theirs, there, 1)):
+                found = [float(share) * table.total for share in wanted]
+                assert doubles[(slice(None), *place)] == pytest.approx(found, rel=2**-44)
+                assert list(listed[0][end][at]) == [share * table.total for share in wanted]
+                off = [
+                    abs(Fraction(got, unit) - share * table.total)
+                    for got, share in zip(listed[1][end][at], wanted, strict=True)
+                ]
+                assert max(off) <= Fraction(3 * table.total, 1 << 129)
+
+
+@pytest.mark.parametrize("slack", [False, True])
+def test_what_is_tight_is_never_decided_by_less_than_fractions(slack: bool) -> None:
+    """At the ratio, or the δ, that just holds: doubtful in doubles, in bits, and it holds.
+
+    A little above it bits are enough, and well above it doubles.
+    """
+    shape = Shape(3, "substituted", "first listed", (0, 2), 4, Fraction(2, 3), 1)
+    table = strategies.random_table(shape, random.Random(3), 1)
+    vote, rows = Vote.of(table), table_proof._Rows(shape, np.array(table.rows, dtype=object))
+    cases = [case for case in table_proof._cases(shape) if all(case.free)]
+    for case, more in itertools.product(cases, (1, 3)):
+        corner = tuple(first + more for first in case.first)
+        beyond = {to: gap for _, _, to, gap in moves_of(case, corner) if to}
+        mine = shares(vote.at_gaps(corner))
+        theirs = shares(vote.at_gaps([beyond[to] for to in (1, 2)]))
+        theirs = [theirs[to] for to in case.goes_to]
+        both = [*zip(mine, theirs, strict=True), *zip(theirs, mine, strict=True)]
+        ratio, over = max(a / b for a, b in both), Fraction(0)
+        if slack:
+            ratio = 1 + (ratio - 1) / 2
+            ways = (both[:3], both[3:])
+            over = max(
+                sum((a - ratio * b for a, b in way if a > ratio * b), Fraction(0)) for way in ways
+            )
+            if not over:
+                continue
+
+        def found(
+            by: Fraction,
+            case: Any = case,
+            corner: Counts = corner,
+            given: tuple[Fraction, Fraction] = (ratio, over * table.total),
+        ) -> tuple[bool, bool, bool]:
+            factor, limit = (given[0], given[1] * by) if slack else (given[0] * by, given[1])
+            block = [[gap] for gap in corner]
+            doubtful = case._not_clear(rows, factor, limit, block, 2.0**-40)
+            left = list(case._undecided(rows, factor, limit, np.array([corner])))
+            try:
+                case._compare(rows, factor, limit, corner)
+            except rb.InvalidMechanism:
+                return len(doubtful) == 1, left == [corner], False
+            return len(doubtful) == 1, left == [corner], True
+
+        tiny, small = Fraction(1, 1 << 140), Fraction(1, 1 << 100)
+        assert found(Fraction(1)) == (True, True, True)
+        assert found(1 - tiny) == (True, True, False)
+        assert found(1 - small) == (True, True, False)
+        assert found(1 + tiny) == (True, True, True)
+        assert found(1 + small) == (True, False, True)
+        assert found(1 + Fraction(1, 1 << (16 if slack else 36))) == (False, False, True)
+        assert found(1 + Fraction(1, 1 << 45)) == (True, False, True)
 
 
 # tables that are made
