@@ -77,6 +77,9 @@ IN_ORDER = {
     "exact/mechanism.py": ("tests/exact",),
     "exact/*.py": ("tests/exact", "tests/rules/test_contract.py"),
     "mechanisms/integers.py": ("tests/mechanisms/test_integers.py",),
+    "mechanisms/lifted/grid.py": ("tests/mechanisms/lifted/test_grid.py",),
+    "mechanisms/lifted/rows.py": ("tests/mechanisms/lifted",),
+    "mechanisms/lifted/merging.py": ("tests/mechanisms/lifted/test_merging.py",),
     "tables/sampling.py": ("tests/tables/test_people.py",),
     "tables/people.py": ("tests/tables/test_people.py",),
     "questions/winner.py": ("tests/questions", "src/rainbowdp/questions/winner.py"),
@@ -175,7 +178,12 @@ def record(trial: Trial, chosen: Sequence[Module], items: Sequence[pytest.Item])
             one = json.loads(line)
             done |= {(one["test"], module) for module in one["of"]}
     missing = [
-        item for item in items if any((item.nodeid, module.name) not in done for module in chosen)
+        item
+        for item in items
+        if any(
+            (item.nodeid, module.name) not in done and item.nodeid.startswith(module.tests)
+            for module in chosen
+        )
     ]
     if missing:
         print(f"{len(missing)} tests are run once to see what they enter", flush=True)
@@ -203,6 +211,7 @@ class Selection:
             test
             for test in there
             if test in self._recorded
+            and test.startswith(module.tests)
             and any(
                 where == file
                 and (not change.inside or f"{name}.".startswith(f"{change.function}."))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import rainbowdp as rb
+from rainbowdp.exact.falling import TOTAL
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.questions.votes import standing
 from rainbowdp.rules.crowd_table import proof
@@ -24,6 +25,7 @@ from rainbowdp.rules.crowd_table.proof import (
     _must_be_fine,
     _must_be_rows,
     cases,
+    prove_crowds,
 )
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 from rainbowdp.rules.crowd_table.shape import CrowdShape
@@ -297,3 +299,25 @@ def test_how_fine_coins_must_be() -> None:
     for other in ({"top": most - 1}, {"ratio": Fraction(1, 3)}):
         with pytest.raises(rb.InvalidMechanism, match="must fall from 1 by its ratio"):
             _must_be_fine(shape, 1000, replace(coins, **other))
+
+
+def test_each_demand_is_made_of_rows_in_which_all_are_alike() -> None:
+    """Private for a large ε; without any one of these demands they would pass."""
+    shape = CrowdShape(3, SUBSTITUTED, FIRST, 3, 1, Fraction(1, 2))
+    taken = shape.crowds.taken.tolist()
+    rows = tuple(tuple(6 // sum(many) * (n > 0) for n in many) for many in taken)
+    coins = CrowdTable(shape, 6, rows).coins
+    chances = Chances(coins.ratio, TOTAL, coins.top, coins.farthest, coins.at)
+    assert prove_crowds(rb.DP(3), shape, 6, rows, chances).holds
+    for given, message in (
+        ((rb.GaussianDP(9), shape, 6, rows, chances), "needs an"),
+        ((rb.DP(3), shape, 6, ((5, 0, 0, 0, 0), *rows[1:]), chances), "must sum to"),
+        ((rb.DP(3), shape, 6, rows, replace(chances, top=TOTAL - 1)), "must fall from 1"),
+        ((rb.DP(3), shape, 6, rows, replace(chances, at=lambda d: TOTAL >> d // 2)), "distance 1"),
+        ((rb.DP("0.1"), shape, 6, rows, chances), "must be close"),
+    ):
+        with pytest.raises(rb.InvalidMechanism, match=message):
+            prove_crowds(*given)
+    coarse = replace(chances, at=lambda d: max(chances.at(d), 1 << 100))
+    with pytest.raises(rb.InvalidMechanism, match="must be finer"):
+        prove_crowds(rb.DP(3), shape, 6, rows, coarse)
