@@ -65,6 +65,8 @@ IN_ORDER = {
         "tests/rules/margin_flip",
     ),
     "rules/proximity/*.py": ("tests/exact/test_proof.py", "tests/rules/proximity"),
+    "rules/margin_table/proof.py": ("tests/rules/margin_table/test_proof.py",),
+    "rules/ordered_bins/proof.py": ("tests/rules/ordered_bins/test_proof.py",),
     "rules/*/proof.py": ("tests/rules/{}",),
     "rules/*/rule.py": ("tests/rules/{}", "tests/rules/test_contract.py"),
     "exact/votes.py": (
