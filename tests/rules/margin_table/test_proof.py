@@ -471,6 +471,70 @@ def test_rows_that_are_none_are_refused(rows: Sequence[Any]) -> None:
         prove(rb.DP(9), MarginTable(shape, 10, tuple(rows)))
 
 
+@pytest.mark.parametrize("rows", [((3, 3, 4), (5, 5)), ((5, 5), (10,))])
+def test_every_row_has_a_weight_for_each_answer(rows: tuple[tuple[int, ...], ...]) -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    with pytest.raises(rb.InvalidMechanism, match="must have 2 weights"):
+        prove(rb.DP(9), MarginTable(shape, 10, rows))
+
+
+@pytest.mark.parametrize("total", [10, 14])
+def test_rows_sum_to_the_total(total: int) -> None:
+    """The slack of a δ is a part of the total: a larger one would allow more."""
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    with pytest.raises(rb.InvalidMechanism, match=f"must sum to {total}"):
+        prove(rb.DP(9), MarginTable(shape, total, ((6, 6), (6, 6))))
+
+
+def test_what_doubles_can_just_hold() -> None:
+    def shape(answers: int, farthest: int, ratio: Fraction) -> Shape:
+        return Shape(answers, "substituted", "any leader", (0,), farthest, ratio, 0)
+
+    half, least = Fraction(1, 2), Fraction(1, 1 << 50)
+    table_proof._check_range(shape(9, 50, half), 1 << 900)
+    table_proof._check_range(shape(9, 1, 1 - least), 1 << 900)
+    for answers, farthest, ratio, total in (
+        (10, 50, half, 1 << 900),
+        (9, 51, half, 1 << 900),
+        (9, 1, 1 - least / 2, 1 << 900),
+        (9, 50, half, (1 << 900) + 1),
+    ):
+        with pytest.raises(rb.InvalidMechanism, match="can be proved for up to 9 answers"):
+            table_proof._check_range(shape(answers, farthest, ratio), total)
+
+
+def test_a_total_is_a_whole_number() -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    total: Any = 10.0
+    with pytest.raises(rb.InvalidMechanism, match="must be an integer"):
+        prove(rb.DP(9), MarginTable(shape, total, ((5, 5), (5, 5))))
+
+
+def test_a_proof_is_made_once_and_anew_where_it_is_to_be_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    table, compare, compared = (
+        MarginTable(shape, 10, ((5, 5), (6, 4))),
+        table_proof._Case.compare,
+        [],
+    )
+
+    def counted(case: Any, rows: Any, *given: Any) -> int:
+        compared.append(given[-1])
+        return compare(case, rows, *given)
+
+    monkeypatch.setattr(table_proof._Case, "compare", counted)
+    monkeypatch.setattr(table_proof, "_remembered", {})
+    check = prove(rb.DP(9), table)
+    many = len(compared)
+    assert compared == [2.0**-40] * many
+    assert prove(rb.DP(9), table) is check
+    assert len(compared) == many
+    assert prove(rb.DP(9), table, exactly=True) == check
+    assert compared[many:] == [2.0**-24] * many
+
+
 @pytest.mark.parametrize(("ties", "row"), [("first listed", (4, 1, 5)), ("any leader", (4, 1, 5))])
 def test_equal_gaps_have_equal_weights(ties: str, row: tuple[int, ...]) -> None:
     shape = Shape(3, "substituted", ties, (0,), 3, Fraction(1, 2), 0)
