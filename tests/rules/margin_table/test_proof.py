@@ -546,6 +546,29 @@ def test_equal_gaps_have_equal_weights(ties: str, row: tuple[int, ...]) -> None:
         assert not holds(rb.DP(50), MarginTable(shape, 30, tuple(changed)), exactly=True)
 
 
+@pytest.mark.parametrize(("ties", "labeled"), BENT)
+def test_which_weights_must_be_equal(ties: str, labeled: int) -> None:
+    """Whichever weight of whichever row is more: refused where another one has the same gap.
+
+    A labeled knot tells answers apart; where any leader is right, the leader has the gap 0.
+    """
+    shape = Shape(4, "substituted", ties, (0, 2), 4, Fraction(2, 3), labeled)
+    rows = np.array(strategies.random_table(shape, random.Random(1), 1).rows, dtype=object)
+    table_proof._Rows(shape, rows).check_equal_gaps()
+    for number, state in enumerate(shape.states):
+        leader = 0 if ties == "any leader" else -1
+        gaps = [leader, *(knot if knot >= labeled else -2 - at for at, knot in enumerate(state))]
+        for place, gap in enumerate(gaps):
+            changed = rows.copy()
+            changed[number, place] += 1
+            proved = table_proof._Rows(shape, changed)
+            if gaps.count(gap) == 1:
+                proved.check_equal_gaps()
+                continue
+            with pytest.raises(rb.InvalidMechanism, match="must have equal weights"):
+                proved.check_equal_gaps()
+
+
 def test_leaders_of_a_tie_have_equal_weights() -> None:
     """Else it would matter which of them is seen as the leader."""
     shape = Shape(3, "substituted", "any leader", (0,), 3, Fraction(1, 2), 0)
