@@ -247,6 +247,29 @@ def test_where_stretches_end() -> None:
     assert case.size(shape) == 7 * 7
 
 
+@BOTH
+@TIES
+def test_blocks_have_all_corners(
+    ties: str, neighbors: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the answers that are interchangeable with the first, that one is the nearest."""
+    monkeypatch.setattr(table_proof, "_BLOCK", 0)
+    shape = Shape(4, neighbors, ties, (0, 2), 4, Fraction(1, 2), 0)
+    for case in table_proof._cases(shape):
+        gaps = [case.ends(shape, place) for place in range(3)]
+        blocks = list(case._blocks(shape, gaps))
+        found = [corner for block in blocks for corner in itertools.product(*block)]
+        leads = [to == 0 for to in case.goes_to[1:]]
+        kinds = list(zip(case.first, case.free, case.moved, leads, strict=True))
+        alike = [place for place in (1, 2) if ties == "any leader" and kinds[place] == kinds[0]]
+        assert len(blocks) == len(gaps[0])
+        assert sorted(found) == [
+            corner
+            for corner in itertools.product(*gaps)
+            if all(corner[place] >= corner[0] for place in alike)
+        ]
+
+
 # the rows at both ends, and how they are compared
 
 
