@@ -12,6 +12,7 @@ import math
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -314,6 +315,26 @@ def test_rows_at_any_gaps_are_those_of_the_definition(ties: str, labeled: int) -
                     for got, share in zip(listed[1][end][at], wanted, strict=True)
                 ]
                 assert max(off) <= Fraction(3 * table.total, 1 << 129)
+
+
+@pytest.mark.parametrize(("slack", "limit"), [(Fraction(0), 0), (Fraction(15, 2 << 256), 7)])
+def test_what_shares_of_so_many_bits_decide(
+    slack: Fraction, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of two shares moves a row by at most 2^-129 of the total, on either side."""
+    stored = np.array([[10, 20, 40], [70, 0, 0]])
+    rows: Any = SimpleNamespace(shape=SimpleNamespace(answers=3), stored=stored)
+    error = (3 + 1) * 2 * 70 * (1 << 256 - 129) + 1
+    case = table_proof._Case((0, 0), (True, True), (0, 0), (0, 1, 2), 0)
+    for over, doubtful in ((limit, []), (limit + 1, [(4, 5)])):
+        less = np.array([[1 << 250] * 3], dtype=object)
+        more = 3 * less - np.array([[error - over, 2 * error, error]], dtype=object)
+        for ends in ((more, less), (less, more)):
+            monkeypatch.setattr(
+                table_proof._Case, "_listed_ends", lambda *_, ends=ends: ends, raising=True
+            )
+            found = case._undecided(rows, Fraction(3), slack, np.array([[4, 5]]))
+            assert list(found) == doubtful
 
 
 @pytest.mark.parametrize("slack", [False, True])
