@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -64,6 +65,8 @@ IN_ORDER = {
         "tests/rules/margin_flip",
     ),
     "rules/proximity/*.py": ("tests/exact/test_proof.py", "tests/rules/proximity"),
+    "rules/margin_table/proof.py": ("tests/rules/margin_table/test_proof.py",),
+    "rules/ordered_bins/proof.py": ("tests/rules/ordered_bins/test_proof.py",),
     "rules/*/proof.py": ("tests/rules/{}",),
     "rules/*/rule.py": ("tests/rules/{}", "tests/rules/test_contract.py"),
     "exact/votes.py": (
@@ -76,6 +79,9 @@ IN_ORDER = {
     "exact/mechanism.py": ("tests/exact",),
     "exact/*.py": ("tests/exact", "tests/rules/test_contract.py"),
     "mechanisms/integers.py": ("tests/mechanisms/test_integers.py",),
+    "mechanisms/lifted/grid.py": ("tests/mechanisms/lifted/test_grid.py",),
+    "mechanisms/lifted/rows.py": ("tests/mechanisms/lifted",),
+    "mechanisms/lifted/merging.py": ("tests/mechanisms/lifted/test_merging.py",),
     "tables/sampling.py": ("tests/tables/test_people.py",),
     "tables/people.py": ("tests/tables/test_people.py",),
     "questions/winner.py": ("tests/questions", "src/rainbowdp/questions/winner.py"),
@@ -90,7 +96,8 @@ LEFT_OUT = (
     *("-m", "not slow"),
     *("-k", "not (postgres or mariadb or spark or killed or crash or processes or interrupt)"),
 )
-WORDS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+# Nobody reads why a test fails.
+WORDS = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=native", "--assert=plain")
 
 
 @dataclass(frozen=True)
@@ -173,7 +180,12 @@ def record(trial: Trial, chosen: Sequence[Module], items: Sequence[pytest.Item])
             one = json.loads(line)
             done |= {(one["test"], module) for module in one["of"]}
     missing = [
-        item for item in items if any((item.nodeid, module.name) not in done for module in chosen)
+        item
+        for item in items
+        if any(
+            (item.nodeid, module.name) not in done and item.nodeid.startswith(module.tests)
+            for module in chosen
+        )
     ]
     if missing:
         print(f"{len(missing)} tests are run once to see what they enter", flush=True)
@@ -185,34 +197,39 @@ def record(trial: Trial, chosen: Sequence[Module], items: Sequence[pytest.Item])
 class Selection:
     """Which tests are run for a change, in which order."""
 
-    def __init__(self, recorded: dict[str, Recorded], seconds: float) -> None:
+    def __init__(self, recorded: dict[str, Recorded], seconds: float, outcomes: Outcomes) -> None:
         self._recorded, self._seconds = recorded, seconds
-        self._killers: dict[str, list[str]] = {}
+        self._killers: Counter[tuple[str, str]] = Counter()  # by function or module, and test
+        for name, one in outcomes.kept.items():
+            self.killed(name, one["outcome"]["test"])
 
     def of(self, module: Module, change: Change, there: Sequence[str]) -> list[str]:
-        """The tests for a change: the last killers, the quick ones, then the others."""
+        """The tests for a change, by how often they killed others near it and how quick they are.
+
+        They take no more than the seconds, or are one.
+        """
         file = str(module.file)
         entering = [
             test
             for test in there
             if test in self._recorded
+            and test.startswith(module.tests)
             and any(
                 where == file
                 and (not change.inside or f"{name}.".startswith(f"{change.function}."))
                 for where, name in self._recorded[test].entered
             )
         ]
-        killers = self._killers.setdefault(module.name, [])
 
-        def rank(test: str) -> tuple[int, float]:
-            return (
-                killers.index(test) if test in killers else len(killers),
-                self._recorded[test].seconds,
-            )
+        def worth(test: str) -> float:
+            near = self._killers[f"{module.name} {change.function}", test]
+            its_own = 0.5 if f"/test_{module.file.stem}.py" in test else 0.02
+            kills = its_own + self._killers[module.name, test] + 4 * near
+            return kills / (0.03 + self._recorded[test].seconds)
 
         chosen: list[str] = []
         spent = 0.0
-        for test in sorted(entering, key=rank):
+        for test in sorted(entering, key=worth, reverse=True):
             spent += self._recorded[test].seconds
             if chosen and spent > self._seconds:
                 break
@@ -221,15 +238,12 @@ class Selection:
 
     def limit(self, test: str) -> float:
         """The processor seconds after which a test hangs."""
-        return 2 + 5 * self._recorded[test].seconds
+        return 4 + 6 * self._recorded[test].seconds
 
-    def killed(self, module: Module, test: str) -> None:
-        """Try this test first from now on."""
-        killers = self._killers.setdefault(module.name, [])
-        if test in killers:
-            killers.remove(test)
-        killers.insert(0, test)
-        del killers[12:]
+    def killed(self, name: Name, test: str) -> None:
+        """Count a test that noticed a change."""
+        self._killers[name.module, test] += 1
+        self._killers[f"{name.module} {name.function}", test] += 1
 
 
 class Outcomes:
@@ -330,7 +344,7 @@ def try_all(
     def does(trial: Trial) -> None:
         items = {item.nodeid: item for item in trial.session.items}
         record(trial, chosen, trial.session.items)
-        selection = Selection(records(), each)
+        selection = Selection(records(), each, outcomes)
         for module in chosen:
             functions = functions_of([str(module.file)])
             for name, change in named(module):
@@ -349,7 +363,7 @@ def try_all(
                 if tests and not quick and outcome.state in ("untested", "survived"):
                     outcome = fresh(module, name, tests, limits)
                 if outcome.test in items:
-                    selection.killed(module, outcome.test)
+                    selection.killed(name, outcome.test)
                 outcomes.add(module, name, outcome)
                 if outcome.state not in ("killed", "hung"):
                     told = f"{outcome.state} {outcome.tests} tests"

@@ -54,6 +54,7 @@ class Outcome:
     state: str
     test: str = ""
     tests: int = 0
+    seconds: float = 0.0  # of the processor
 
 
 def quick_hypothesis() -> None:
@@ -170,16 +171,20 @@ class Trial:
         functions = functions_of(trees)
         for path, tree in trees.items():
             put_in(_noting(tree, path), path, "", functions)()
-        following: list[pytest.Item | None] = [*items[1:], None]
-        with file.open("a") as notes:
-            for item, then in zip(items, following, strict=True):
-                entered.clear()
-                started, self.failed = time.process_time(), ""
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=then)
-                seconds = round(time.process_time() - started, 3)
-                one = {"test": item.nodeid, "seconds": seconds, "failed": bool(self.failed)}
+        for item in items:  # each alone, as what one test keeps would be quick for the next
+            child = os.fork()
+            if child:
+                if os.waitpid(child, 0)[1]:
+                    raise RuntimeError(f"{item.nodeid} could not be run without any change")
+                continue
+            entered.clear()
+            started, self.failed = time.process_time(), ""
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            seconds = round(time.process_time() - started, 3)
+            one = {"test": item.nodeid, "seconds": seconds, "failed": bool(self.failed)}
+            with file.open("a") as notes:
                 notes.write(json.dumps(one | {"of": list(of), "entered": sorted(entered)}) + "\n")
-                notes.flush()
+            os._exit(0)
 
     def _run_in_child(
         self,
@@ -218,7 +223,7 @@ def _outcome(child: int, read: int, seconds: float, tests: int) -> Outcome:
     """Wait for a child, and end it and all that it started if it takes too long."""
     end = time.monotonic() + seconds
     while True:
-        done, status = os.waitpid(child, os.WNOHANG)
+        done, status, used = os.wait4(child, os.WNOHANG)
         if done or time.monotonic() > end:
             break
         time.sleep(0.005)
@@ -226,15 +231,16 @@ def _outcome(child: int, read: int, seconds: float, tests: int) -> Outcome:
         os.killpg(child, signal.SIGKILL)
     if not done:
         os.waitpid(child, 0)
+    took = round(used.ru_utime + used.ru_stime, 3)
     with os.fdopen(read, "rb") as told:
         failed = told.read(4000).decode(errors="replace")
     if _BROKEN in failed:
         raise RuntimeError(f"the tests could not be run: {failed}")
     if failed:
-        return Outcome("killed", failed, tests)
+        return Outcome("killed", failed, tests, took)
     if not done or os.WIFSIGNALED(status):
-        return Outcome("hung", "", tests)
-    return Outcome("survived", "", tests)
+        return Outcome("hung", "", tests, took)
+    return Outcome("survived", "", tests, took)
 
 
 def functions_of(files: Iterable[str]) -> dict[Place, list[FunctionType]]:

@@ -27,7 +27,6 @@ from rainbowdp.errors import NoTable
 from rainbowdp.exact.falling import TOTAL, Falling
 from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.keeping import ARCHIVE
-from rainbowdp.questions.votes import standing
 from rainbowdp.rules.crowd_table.build import (
     SHELF,
     SHIPPED,
@@ -134,64 +133,6 @@ def test_neighboring_votes_are_close(neighbors: str, ties: str, data: st.DataObj
     assert isinstance(made, CrowdTable)
     one, other = data.draw(pairs(answers, neighbors))
     must_be_close(row(made, one), row(made, other), epsilon)
-
-
-@pytest.mark.parametrize(("neighbors", "ties", "ordered"), [*ORDERED, (*KINDS[0], 3)])
-def test_every_pair_of_votes_is_a_corner_of_some_case(
-    neighbors: str, ties: str, ordered: int
-) -> None:
-    """Played on counts: where all rivals are at knots or out, each comparison is made."""
-    shape = CrowdShape(4, neighbors, ties, 4, ordered, Fraction(1, 2))
-    corners = Corners(shape)
-    crowds = corners.crowds
-    known = {
-        (tuple(letter for letter in word if letter >= 0), tuple(counts)): number
-        for number, (word, counts) in enumerate(
-            zip(crowds.words.tolist(), crowds.counts.tolist(), strict=True)
-        )
-    }
-    compared = set()
-
-    def alike(seat: int) -> int:
-        """Where any leader is right, those that are tied have one weight."""
-        return seat - crowds.size if ties == "any leader" and seat // crowds.size == 1 else seat
-
-    for case in cases(shape):
-        for pair in corners.pairs(case):
-            for a, b in zip(pair.here.tolist(), pair.there.tolist(), strict=True):
-                compared |= {(alike(a), alike(b)), (alike(b), alike(a))}
-    out, top = 50, 100
-
-    def seats(votes: tuple[int, ...]) -> dict[int, int] | None:
-        """Everybody's seat in the crowd; none where a gap is neither a knot nor out."""
-        order, gaps = standing(votes, ties)
-        if any(3 < gap < out - 3 for gap in gaps):
-            return None
-        word = tuple(gap for gap in gaps if gap < ordered)
-        counts = tuple(sum(gap == place for gap in gaps) for place in range(ordered, 6))
-        number, found, letters = known[word, counts], {}, 0
-        for answer, gap in zip(order[1:], gaps, strict=True):
-            if gap < ordered:
-                letters += 1
-                found[answer] = number + crowds.size * letters
-            elif gap < out - 3:
-                first = 1 + (3 if ordered else 0)
-                found[answer] = alike(number + crowds.size * (first + gap - ordered))
-        return {order[0]: number, **found}
-
-    seen = 0
-    for behind in itertools.product([0, 1, 2, 3, out], repeat=4):
-        votes = tuple(top - gap for gap in behind)
-        one = seats(votes)
-        for beside_it in beside(votes, neighbors):
-            other = seats(beside_it)
-            if one is None or other is None:
-                continue
-            for answer, seat in one.items():
-                if answer in other and seat != other[answer]:
-                    assert (seat, other[answer]) in compared
-                    seen += 1
-    assert seen > 1000
 
 
 def coins_of(made: CrowdTable) -> Chances:

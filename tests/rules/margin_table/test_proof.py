@@ -7,10 +7,12 @@ fail just below it. So it neither misses a pair nor demands one that does not ex
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from kinds import prove
+from rainbowdp.questions.votes import standing
 from rainbowdp.rules.margin_table import proof as table_proof
 from rainbowdp.rules.margin_table.build import fetch_table
 from rainbowdp.rules.margin_table.rule import MarginTable
@@ -168,6 +171,225 @@ def test_what_answers_exceed_together_counts(exactly: bool) -> None:
     assert not holds(rb.DP.from_ratio(ratio, delta=delta * BELOW), table, exactly=exactly)
 
 
+# which neighbors there are
+
+Move = tuple[int, int, int, int]  # position and gap here, position and gap there; a leader's gap −1
+
+
+def moves_of(case: Any, gaps: Sequence[int]) -> list[Move]:
+    """What a case says of every answer where the rivals have these gaps."""
+    moved = zip(gaps, case.moved, case.goes_to[1:], strict=True)
+    there = [case.old_leader if case.goes_to[0] else -1]
+    there += [gap + by if to else -1 for gap, by, to in moved]
+    ends = zip([-1, *gaps], case.goes_to, there, strict=True)
+    return [(place, *end) for place, end in enumerate(ends)]
+
+
+def moves_in(counts: Counts, other: Counts, ties: str) -> list[Move]:
+    """What happens to every answer between two votes, in the order of the positions here."""
+    (order, gaps), (order_there, gaps_there) = (standing(end, ties) for end in (counts, other))
+    there = dict(zip(order_there, enumerate([-1, *gaps_there]), strict=True))
+    here = zip(order, enumerate([-1, *gaps]), strict=True)
+    return [(*at, *there[v]) for v, at in here]
+
+
+def told(moves: Iterable[Move], ties: str) -> frozenset[Any]:
+    """A pair of neighbors, whichever end comes first; with interchangeable answers, their gaps."""
+    if ties == "first listed":
+        return frozenset([frozenset(moves), frozenset((c, d, a, b) for a, b, c, d in moves)])
+    gaps = [(max(b, 0), max(d, 0)) for _, b, _, d in moves]
+    return frozenset([tuple(sorted(gaps)), tuple(sorted((d, b) for b, d in gaps))])
+
+
+@BOTH
+@TIES
+@pytest.mark.parametrize("answers", [2, 4])
+def test_the_cases_are_the_pairs_of_votes(answers: int, ties: str, neighbors: str) -> None:
+    """Played on counts with gaps up to 4: all pairs of neighbors are cases, and no others."""
+    shape = Shape(answers, neighbors, ties, (0, 1), 3, Fraction(1, 2), 0)
+    most, seen = 4, set()
+    changes = [  # a record more or less, and substituted
+        change
+        for change in itertools.product((-1, 0, 1), repeat=answers)
+        if (sum(map(abs, change)), sum(change))
+        in [(1, 1), (1, -1), *([(2, 0)] if neighbors == "substituted" else [])]
+    ]
+    for behind in itertools.product(range(most + 2), repeat=answers):
+        counts = tuple(20 - gap for gap in behind)
+        for change in changes if min(behind) == 0 else []:
+            other = tuple(count + more for count, more in zip(counts, change, strict=True))
+            seen.add(told(moves_in(counts, other, ties), ties))
+    cases = set()
+    for case in table_proof._cases(shape):
+        stretches = [
+            range(first, most + 1) if free else [first]
+            for first, free in zip(case.first, case.free, strict=True)
+        ]
+        for gaps in itertools.product(*stretches):
+            cases.add(told(moves_of(case, gaps), ties))
+    near = {pair for pair in seen if all(gap <= most for end in pair for gap in gaps_in(end))}
+    assert near <= cases
+    assert cases <= seen
+
+
+def gaps_in(end: Iterable[Any]) -> Iterator[int]:
+    """All gaps here and there."""
+    for move in end:
+        yield from move[-3::2] if len(move) == 4 else move
+
+
+def test_where_stretches_end() -> None:
+    """At the gaps that are or come to a knot or to the farthest, and at the first."""
+    shape = Shape(4, "substituted", "first listed", (0, 4, 9), 15, Fraction(1, 2), 0)
+    case = table_proof._Case((2, 0, 5), (True, True, False), (-1, 2, 1), (0, 1, 2, 3), 0)
+    assert case.ends(shape, 0) == [2, 4, 5, 9, 10, 15, 16]
+    assert case.ends(shape, 1) == [0, 2, 4, 7, 9, 13, 15]
+    assert case.ends(shape, 2) == [5]
+    assert case.size(shape) == 7 * 7
+
+
+@BOTH
+@TIES
+def test_blocks_have_all_corners(
+    ties: str, neighbors: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the answers that are interchangeable with the first, that one is the nearest."""
+    monkeypatch.setattr(table_proof, "_BLOCK", 0)
+    shape = Shape(4, neighbors, ties, (0, 2), 4, Fraction(1, 2), 0)
+    for case in table_proof._cases(shape):
+        gaps = [case.ends(shape, place) for place in range(3)]
+        blocks = list(case._blocks(shape, gaps))
+        found = [corner for block in blocks for corner in itertools.product(*block)]
+        leads = [to == 0 for to in case.goes_to[1:]]
+        kinds = list(zip(case.first, case.free, case.moved, leads, strict=True))
+        alike = [place for place in (1, 2) if ties == "any leader" and kinds[place] == kinds[0]]
+        assert len(blocks) == len(gaps[0])
+        assert sorted(found) == [
+            corner
+            for corner in itertools.product(*gaps)
+            if all(corner[place] >= corner[0] for place in alike)
+        ]
+
+
+# the rows at both ends, and how they are compared
+
+
+def shares(weights: Sequence[int]) -> list[Fraction]:
+    return [Fraction(weight, sum(weights)) for weight in weights]
+
+
+BENT = [("first listed", 1), ("first listed", 0), ("first listed", 3), ("any leader", 0)]
+
+
+@pytest.mark.parametrize(("ties", "labeled"), BENT)
+def test_rows_at_any_gaps_are_those_of_the_definition(ties: str, labeled: int) -> None:
+    """In doubles, in units of 2^-128 and in fractions, here and at the other end of each case."""
+    shape = Shape(4, "substituted", ties, (0, 2), 4, Fraction(2, 3), labeled)
+    table = strategies.random_table(shape, random.Random(labeled), 1)
+    vote, rows = Vote.of(table), table_proof._Rows(shape, np.array(table.rows, dtype=object))
+    rng = random.Random(7)
+    unit = 1 << 128 * 3
+    for case in table_proof._cases(shape):
+        gaps = [
+            sorted({first, first + rng.randrange(7), first + rng.randrange(7)}) if free else [first]
+            for first, free in zip(case.first, case.free, strict=True)
+        ]
+        here, there = case._ends(rows, gaps)
+        corners = list(itertools.product(*gaps))
+        listed = [
+            case._listed_ends(rows, np.array(corners), number)
+            for number in (Fraction, table_proof._in_bits)
+        ]
+        places = itertools.product(*(range(len(ends)) for ends in gaps))
+        for at, (corner, place) in enumerate(zip(corners, places, strict=True)):
+            mine = shares(vote.at_gaps(corner))
+            beyond = {to: gap for _, _, to, gap in moves_of(case, corner) if to}
+            theirs = shares(vote.at_gaps([beyond[to] for to in range(1, 4)]))
+            theirs = [theirs[to] for to in case.goes_to]
+            for wanted, doubles, end in ((mine, here, 0), (theirs, there, 1)):
+                found = [float(share) * table.total for share in wanted]
+                assert doubles[(slice(None), *place)] == pytest.approx(found, rel=2**-44)
+                assert list(listed[0][end][at]) == [share * table.total for share in wanted]
+                off = [
+                    abs(Fraction(got, unit) - share * table.total)
+                    for got, share in zip(listed[1][end][at], wanted, strict=True)
+                ]
+                assert max(off) <= Fraction(3 * table.total, 1 << 129)
+
+
+@pytest.mark.parametrize(("slack", "limit"), [(Fraction(0), 0), (Fraction(15, 2 << 256), 7)])
+def test_what_shares_of_so_many_bits_decide(
+    slack: Fraction, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of two shares moves a row by at most 2^-129 of the total, on either side."""
+    stored = np.array([[10, 20, 40], [70, 0, 0]])
+    rows: Any = SimpleNamespace(shape=SimpleNamespace(answers=3), stored=stored)
+    error = (3 + 1) * 2 * 70 * (1 << 256 - 129) + 1
+    case = table_proof._Case((0, 0), (True, True), (0, 0), (0, 1, 2), 0)
+    for over, doubtful in ((limit, []), (limit + 1, [(4, 5)])):
+        less = np.array([[1 << 250] * 3], dtype=object)
+        more = 3 * less - np.array([[error - over, 2 * error, error]], dtype=object)
+        for ends in ((more, less), (less, more)):
+            monkeypatch.setattr(
+                table_proof._Case, "_listed_ends", lambda *_, ends=ends: ends, raising=True
+            )
+            found = case._undecided(rows, Fraction(3), slack, np.array([[4, 5]]))
+            assert list(found) == doubtful
+
+
+@pytest.mark.parametrize("slack", [False, True])
+def test_what_is_tight_is_never_decided_by_less_than_fractions(slack: bool) -> None:
+    """At the ratio, or the δ, that just holds: doubtful in doubles, in bits, and it holds.
+
+    A little above it bits are enough, and well above it doubles.
+    """
+    shape = Shape(3, "substituted", "first listed", (0, 2), 4, Fraction(2, 3), 1)
+    table = strategies.random_table(shape, random.Random(3), 1)
+    vote, rows = Vote.of(table), table_proof._Rows(shape, np.array(table.rows, dtype=object))
+    cases = [case for case in table_proof._cases(shape) if all(case.free)]
+    for case, more in itertools.product(cases, (1, 3)):
+        corner = tuple(first + more for first in case.first)
+        beyond = {to: gap for _, _, to, gap in moves_of(case, corner) if to}
+        mine = shares(vote.at_gaps(corner))
+        theirs = shares(vote.at_gaps([beyond[to] for to in (1, 2)]))
+        theirs = [theirs[to] for to in case.goes_to]
+        both = [*zip(mine, theirs, strict=True), *zip(theirs, mine, strict=True)]
+        ratio, over = max(a / b for a, b in both), Fraction(0)
+        if slack:
+            ratio = 1 + (ratio - 1) / 2
+            ways = (both[:3], both[3:])
+            over = max(
+                sum((a - ratio * b for a, b in way if a > ratio * b), Fraction(0)) for way in ways
+            )
+            if not over:
+                continue
+
+        def found(
+            by: Fraction,
+            case: Any = case,
+            corner: Counts = corner,
+            given: tuple[Fraction, Fraction] = (ratio, over * table.total),
+        ) -> tuple[bool, bool, bool]:
+            factor, limit = (given[0], given[1] * by) if slack else (given[0] * by, given[1])
+            block = [[gap] for gap in corner]
+            doubtful = case._not_clear(rows, factor, limit, block, 2.0**-40)
+            left = list(case._undecided(rows, factor, limit, np.array([corner])))
+            try:
+                case._compare(rows, factor, limit, corner)
+            except rb.InvalidMechanism:
+                return len(doubtful) == 1, left == [corner], False
+            return len(doubtful) == 1, left == [corner], True
+
+        tiny, small = Fraction(1, 1 << 140), Fraction(1, 1 << 100)
+        assert found(Fraction(1)) == (True, True, True)
+        assert found(1 - tiny) == (True, True, False)
+        assert found(1 - small) == (True, True, False)
+        assert found(1 + tiny) == (True, True, True)
+        assert found(1 + small) == (True, False, True)
+        assert found(1 + Fraction(1, 1 << (16 if slack else 36))) == (False, False, True)
+        assert found(1 + Fraction(1, 1 << 45)) == (True, False, True)
+
+
 # tables that are made
 
 
@@ -293,6 +515,70 @@ def test_rows_that_are_none_are_refused(rows: Sequence[Any]) -> None:
         prove(rb.DP(9), MarginTable(shape, 10, tuple(rows)))
 
 
+@pytest.mark.parametrize("rows", [((3, 3, 4), (5, 5)), ((5, 5), (10,))])
+def test_every_row_has_a_weight_for_each_answer(rows: tuple[tuple[int, ...], ...]) -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    with pytest.raises(rb.InvalidMechanism, match="must have 2 weights"):
+        prove(rb.DP(9), MarginTable(shape, 10, rows))
+
+
+@pytest.mark.parametrize("total", [10, 14])
+def test_rows_sum_to_the_total(total: int) -> None:
+    """The slack of a δ is a part of the total: a larger one would allow more."""
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    with pytest.raises(rb.InvalidMechanism, match=f"must sum to {total}"):
+        prove(rb.DP(9), MarginTable(shape, total, ((6, 6), (6, 6))))
+
+
+def test_what_doubles_can_just_hold() -> None:
+    def shape(answers: int, farthest: int, ratio: Fraction) -> Shape:
+        return Shape(answers, "substituted", "any leader", (0,), farthest, ratio, 0)
+
+    half, least = Fraction(1, 2), Fraction(1, 1 << 50)
+    table_proof._check_range(shape(9, 50, half), 1 << 900)
+    table_proof._check_range(shape(9, 1, 1 - least), 1 << 900)
+    for answers, farthest, ratio, total in (
+        (10, 50, half, 1 << 900),
+        (9, 51, half, 1 << 900),
+        (9, 1, 1 - least / 2, 1 << 900),
+        (9, 50, half, (1 << 900) + 1),
+    ):
+        with pytest.raises(rb.InvalidMechanism, match="can be proved for up to 9 answers"):
+            table_proof._check_range(shape(answers, farthest, ratio), total)
+
+
+def test_a_total_is_a_whole_number() -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    total: Any = 10.0
+    with pytest.raises(rb.InvalidMechanism, match="must be an integer"):
+        prove(rb.DP(9), MarginTable(shape, total, ((5, 5), (5, 5))))
+
+
+def test_a_proof_is_made_once_and_anew_where_it_is_to_be_exact(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
+    table, compare, compared = (
+        MarginTable(shape, 10, ((5, 5), (6, 4))),
+        table_proof._Case.compare,
+        [],
+    )
+
+    def counted(case: Any, rows: Any, *given: Any) -> int:
+        compared.append(given[-1])
+        return compare(case, rows, *given)
+
+    monkeypatch.setattr(table_proof._Case, "compare", counted)
+    monkeypatch.setattr(table_proof, "_remembered", {})
+    check = prove(rb.DP(9), table)
+    many = len(compared)
+    assert compared == [2.0**-40] * many
+    assert prove(rb.DP(9), table) is check
+    assert len(compared) == many
+    assert prove(rb.DP(9), table, exactly=True) == check
+    assert compared[many:] == [2.0**-24] * many
+
+
 @pytest.mark.parametrize(("ties", "row"), [("first listed", (4, 1, 5)), ("any leader", (4, 1, 5))])
 def test_equal_gaps_have_equal_weights(ties: str, row: tuple[int, ...]) -> None:
     shape = Shape(3, "substituted", ties, (0,), 3, Fraction(1, 2), 0)
@@ -302,6 +588,29 @@ def test_equal_gaps_have_equal_weights(ties: str, row: tuple[int, ...]) -> None:
         changed = [*rows]
         changed[number] = tuple(3 * w for w in row)
         assert not holds(rb.DP(50), MarginTable(shape, 30, tuple(changed)), exactly=True)
+
+
+@pytest.mark.parametrize(("ties", "labeled"), BENT)
+def test_which_weights_must_be_equal(ties: str, labeled: int) -> None:
+    """Whichever weight of whichever row is more: refused where another one has the same gap.
+
+    A labeled knot tells answers apart; where any leader is right, the leader has the gap 0.
+    """
+    shape = Shape(4, "substituted", ties, (0, 2), 4, Fraction(2, 3), labeled)
+    rows = np.array(strategies.random_table(shape, random.Random(1), 1).rows, dtype=object)
+    table_proof._Rows(shape, rows).check_equal_gaps()
+    for number, state in enumerate(shape.states):
+        leader = 0 if ties == "any leader" else -1
+        gaps = [leader, *(knot if knot >= labeled else -2 - at for at, knot in enumerate(state))]
+        for place, gap in enumerate(gaps):
+            changed = rows.copy()
+            changed[number, place] += 1
+            proved = table_proof._Rows(shape, changed)
+            if gaps.count(gap) == 1:
+                proved.check_equal_gaps()
+                continue
+            with pytest.raises(rb.InvalidMechanism, match="must have equal weights"):
+                proved.check_equal_gaps()
 
 
 def test_leaders_of_a_tie_have_equal_weights() -> None:

@@ -181,14 +181,14 @@ def _must_be_close(p: Floats, q: Floats, allowed: float, case: Case) -> None:
 
 @dataclass(frozen=True)
 class Pair:
-    """One answer at many corners: its seats here and there, and its gaps where these are constant.
+    """One answer at many corners: its seats here and there, and its gaps, or 0 where these differ.
 
     All seats are numbered: the leader's in every crowd, then the next seat's in every crowd, …
     """
 
     here: Integers
     there: Integers
-    gaps: tuple[int, int] = (0, 0)
+    gaps: tuple[int, int]
 
 
 @dataclass(frozen=True)
