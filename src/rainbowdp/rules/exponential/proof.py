@@ -52,7 +52,7 @@ def prove_weights(
         moves = moves_of_counts(answers, vote, distances)
     must_keep(range_within(guarantee), weights, moves, guarantee)
     compared = must_fall(weights)
-    steps = f"{moves} steps of a factor 1 − {float(1 - weights.ratio):.6g} a person"
+    steps = f"{moves} steps of a factor 1 − {float(1 - weights.ratio):.6g} between neighbors"
     return Check.proved(
         guarantee, compared, f"the exponential mechanism with {steps}, {compared} weights compared"
     )

@@ -36,7 +36,7 @@ def prove_coins(
     ((allowed, _),) = lines_of(guarantee)
     must_keep(allowed, coins, moves, guarantee)
     compared = must_fall(coins)
-    steps = f"{moves} steps of a factor 1 − {float(1 - coins.ratio):.6g} a person"
+    steps = f"{moves} steps of a factor 1 − {float(1 - coins.ratio):.6g} between neighbors"
     return Check.proved(
         guarantee, compared, f"permute-and-flip with {steps}, {compared} coins compared"
     )
