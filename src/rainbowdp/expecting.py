@@ -39,6 +39,19 @@ def _named(kind: type[Any]) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
+def hashable(value: object) -> bool:
+    """Whether a value can be looked up; a tuple that holds a list cannot.
+
+    >>> hashable(("a", 1)), hashable(("a", [1]))
+    (True, False)
+    """
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def brief(value: object, shown: Callable[[object], str] = repr) -> str:
     """The beginning of what Python shows of a value.
 

@@ -293,3 +293,11 @@ def test_a_label_that_is_no_place_in_a_list_of_rainbows() -> None:
     labels = [Decimal("NaN"), Decimal("NaN")]
     with pytest.raises(rb.InvalidGraph, match="has no rainbow"):
         rb.RainbowGraph([(0, 1)], [("a", "b")], labels=labels)
+
+
+@pytest.mark.parametrize("odd", [["a"], ("a", ["b"]), {"a": 1}])
+def test_what_cannot_be_hashed_is_no_dataset(odd: Any) -> None:
+    graph = rb.RainbowGraph([("a", "b")], {"a": ("x", "y"), "b": ("y", "x")})
+    assert odd not in graph
+    with pytest.raises(rb.RainbowError):
+        graph.position(odd)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.errors import InvalidGraph
-from rainbowdp.expecting import brief
+from rainbowdp.expecting import brief, hashable
 
 _SPARSE = 8  # ids spread wider than this many times their number are sorted, not marked
 
@@ -200,7 +200,7 @@ def _read(edges: Any, weight: str) -> tuple[Edges, bool]:
     if "igraph" in libraries:
         has_names = "name" in edges.vs.attributes()
         vertices = edges.vs["name"] if has_names else range(edges.vcount())
-        if not all(isinstance(name, Hashable) for name in vertices):
+        if not all(hashable(name) for name in vertices):
             raise InvalidGraph("names of vertices must be hashable, got some that are not")
         if len(set(vertices)) != len(vertices):
             twice = next(name for name in vertices if list(vertices).count(name) > 1)

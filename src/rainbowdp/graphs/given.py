@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Label
 from rainbowdp.errors import InvalidGraph
-from rainbowdp.expecting import brief
+from rainbowdp.expecting import brief, hashable
 from rainbowdp.graphs.edges import Edges
 from rainbowdp.graphs.engines.narrow import number_type
 
@@ -65,8 +65,8 @@ def pairs_of_positions(loaded: Edges, names: Sequence[Dataset]) -> NDArray[Any]:
         return np.array([(place[a], place[b]) for a, b in listed], dtype=np.int64).reshape(-1, 2)
     except (KeyError, TypeError):
         ends = (end for pair in listed for end in pair)
-        stray = next(e for e in ends if not isinstance(e, Hashable) or e not in place)
-        if not isinstance(stray, Hashable):
+        stray = next(e for e in ends if not hashable(e) or e not in place)
+        if not hashable(stray):
             raise InvalidGraph(f"names of datasets must be hashable, got {brief(stray)}") from None
         raise _unknown(stray, "give it a rainbow, or leave the edge out") from None
 
@@ -91,7 +91,7 @@ def numbered_marks(marks: Sequence[Any]) -> tuple[NDArray[Any], list[Any]]:
     try:
         numbered = [found.setdefault(mark, len(found)) for mark in marks]
     except TypeError:
-        odd = next(mark for mark in marks if not isinstance(mark, Hashable))
+        odd = next(mark for mark in marks if not hashable(mark))
         raise InvalidGraph(f"labels must be hashable, got {brief(odd)}") from None
     return np.array(numbered, dtype=number_type(len(found) - 1)), list(found)
 

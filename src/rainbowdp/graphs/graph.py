@@ -12,7 +12,7 @@ a dataset on the boundary may have a depth above 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cached_property
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Answer, Dataset, Label, Rainbow
 from rainbowdp.display import cards
 from rainbowdp.errors import InvalidGraph, InvalidRainbow, UnknownDataset
-from rainbowdp.expecting import brief, expect, whole
+from rainbowdp.expecting import brief, expect, hashable, whole
 from rainbowdp.graphs import adjacency
 from rainbowdp.graphs.edges import Ids, length_in_words, place_of
 from rainbowdp.graphs.engines import Engine, engine, plain
@@ -211,7 +211,7 @@ class RainbowGraph:
         if isinstance(self.datasets, range | Ids):
             whole = isinstance(dataset, int | np.integer) and not isinstance(dataset, bool)
             return place_of(self.datasets, int(dataset)) if whole else None
-        return self._place.get(dataset) if isinstance(dataset, Hashable) else None
+        return self._place.get(dataset) if hashable(dataset) else None
 
     @cached_property
     def _place(self) -> dict[Dataset, int]:

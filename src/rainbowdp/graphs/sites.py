@@ -8,7 +8,7 @@ it. A node that no site reaches is infinitely far from all of them, so it goes t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
 from rainbowdp.errors import InvalidGraph
-from rainbowdp.expecting import brief, expect
+from rainbowdp.expecting import brief, expect, hashable
 from rainbowdp.graphs.edges import Edges, Ids, place_of, placed
 from rainbowdp.graphs.engines import engine
 from rainbowdp.graphs.lengths import measured, merged_weights
@@ -141,7 +141,7 @@ def _places_of(graph: Edges, nodes: Sequence[Dataset]) -> list[int]:
         found = [place_of(names, int(n)) if _is_whole(n) else None for n in nodes]
     else:
         where = {name: place for place, name in enumerate(names)}
-        found = [where.get(node) if isinstance(node, Hashable) else None for node in nodes]
+        found = [where.get(node) if hashable(node) else None for node in nodes]
     places = [place for place in found if place is not None]
     if len(places) < len(nodes):
         stray = nodes[found.index(None)]

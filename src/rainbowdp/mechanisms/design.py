@@ -12,7 +12,7 @@ program is convex, so the average of an optimum over such symmetries is an optim
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rainbowdp.aliases import Floats, Label
 from rainbowdp.errors import InvalidBoundary, InvalidGraph, InvalidGuarantee, RainbowError
 from rainbowdp.exact.steps import in_answer_order, repaired
-from rainbowdp.expecting import brief, expect, whole
+from rainbowdp.expecting import brief, expect, hashable, whole
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
 from rainbowdp.graphs.regions import Region
@@ -361,7 +361,7 @@ def _worths(
 
 def _must_be_a_place(graph: RainbowGraph, key: Any) -> None:
     label, depth = key if isinstance(key, tuple) and len(key) == 2 else (None, None)
-    region = graph.regions.get(label) if isinstance(label, Hashable) else None
+    region = graph.regions.get(label) if hashable(label) else None
     if (
         region is None
         or not isinstance(depth, int | np.integer)

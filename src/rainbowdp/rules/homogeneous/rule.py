@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import secrets
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,7 @@ from rainbowdp.exact.margins import margins_at, truth_and_depth
 from rainbowdp.exact.names import name_from_json, name_to_json
 from rainbowdp.exact.rule import Key, Outline, Rule
 from rainbowdp.exact.steps import BITS
-from rainbowdp.expecting import brief
+from rainbowdp.expecting import brief, hashable
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.questions import Question
 from rainbowdp.rules.homogeneous.proof import prove_alike, prove_ladders
@@ -114,7 +114,7 @@ class Homogeneous(Rule):
 
     def weights(self, key: Key, answers: Sequence[Answer]) -> Weights:
         """The row at ``key``, a pair of region and depth; strict, for a wrong row would leak."""
-        if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], Hashable)):
+        if not (isinstance(key, tuple) and len(key) == 2 and hashable(key[0])):
             raise NoPlace("a pair (region, depth) from the file of nodes", key)
         label, depth = key
         if depth == math.inf and label in self.certain:
