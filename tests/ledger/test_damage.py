@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,3 +123,15 @@ def test_a_file_that_was_cut_short(tmp_path: Path) -> None:
         place.write_bytes(whole[:length])
         with pytest.raises(LedgerError, match=broken(ledger)):
             Ledger.open(place)
+
+
+def test_a_schema_that_cannot_be_decoded(tmp_path: Path) -> None:
+    """SQLite quotes it in its message, which Python then cannot decode."""
+    place = tmp_path / "budget.db"
+    new_ledger(place, epsilon=1)
+    whole = place.read_bytes()
+    first = whole.index(b"rainbow_records")
+    for start in range(first - 20, first + 400, 7):
+        place.write_bytes(whole[:start] + b"\xee" + whole[start + 1 :])
+        with suppress(LedgerError):
+            assert Ledger.open(place).balance().entries == 0

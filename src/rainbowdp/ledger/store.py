@@ -118,6 +118,10 @@ class Store:
                 connection.commit()
         except (DBAPIError, sqlite3.Error) as error:
             raise explain(error, self.where, self.timeout, otherwise) from error
+        except UnicodeDecodeError as error:
+            if self.path is None:
+                raise
+            raise sentence("damaged", self.where) from error
         if self.path is not None and not same_file(self.path, opened):
             raise sentence("swapped", self.where)
 
@@ -267,6 +271,9 @@ def _sqlite(path: Path, timeout: float) -> Engine:
         except sqlite3.Error:
             connection.close()
             raise
+        except UnicodeDecodeError:  # SQLite quotes damaged bytes in its message
+            connection.close()
+            raise sqlite3.DatabaseError("what it holds cannot be decoded") from None
         return connection
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
