@@ -87,7 +87,7 @@ def in_arrow(table: Any, question: Counted, work: Work[Found]) -> Found:
         named = wanted(question)
         table = table.select(sorted(map(names.index, named)))
         for name in named:
-            table = _in_microseconds(table, name)
+            table = _in_utf8(_in_microseconds(table, name), name)
     with private_folder() as folder, locked_connection(folder) as connection:
         connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
@@ -110,6 +110,27 @@ def check_names(question: Counted, names: Sequence[str]) -> None:
                 f"DuckDB cannot tell column {brief(name)} from others whose names are the same or "
                 "differ in capitals: rename them"
             )
+
+
+def _in_utf8(table: Any, column: str) -> Any:
+    """The table with bytes of a text column that are no UTF-8 replaced.
+
+    Arrow does not look at them unless it is asked to, and DuckDB fails at one of them.
+    """
+    import pyarrow as pa
+
+    texts = table.column(column)
+    kinds = pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view
+    if not any(is_kind(texts.type) for is_kind in kinds):
+        return table
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        held = texts.cast(pa.large_binary()).to_pylist()
+        mended = [None if value is None else value.decode(errors="replace") for value in held]
+        place = table.schema.get_field_index(column)
+        return table.set_column(place, column, pa.array(mended, pa.large_string()))
+    return table
 
 
 def _in_microseconds(table: Any, column: str) -> Any:

@@ -135,7 +135,9 @@ def _parquet_table(files: Sequence[Path]) -> tuple[list[str], str]:
     patterns = [glob.escape(str(file)) for file in files]  # DuckDB takes every path for a glob
     listed = ", ".join(quoted(pattern, "'") for pattern in patterns)
     # A folder named like a column would overrule it, and columns of other names would be filled.
-    return patterns, f"read_parquet([{listed}], hive_partitioning = false, union_by_name = false)"
+    # And one text that is no UTF-8 would refuse the whole table.
+    options = "hive_partitioning = false, union_by_name = false, utf8_validation = 'replace'"
+    return patterns, f"read_parquet([{listed}], {options})"
 
 
 def _no_parquet(source: ParquetFile) -> UnreadableTable:

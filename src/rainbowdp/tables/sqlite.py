@@ -70,6 +70,8 @@ def work_there(url: sa.URL, table: NamedTable, question: Counted, work: Work[Fou
         with closing(sqlite3.connect(address, timeout=_SECONDS, uri=True)) as connection:
             connection.execute("PRAGMA query_only = true")
             connection.create_function("rainbowdp_hash", -1, _hashed, deterministic=True)
+            connection.create_function("rainbowdp_text", 1, _text, deterministic=True)
+            connection.text_factory = _shown
             return _work(connection, table, question, file, work)
 
     return shielded(
@@ -91,6 +93,18 @@ def _hashed(key: int, *terms: int | str | bytes) -> int:
     """A whole number of 64 bits with a sign."""
     digest = blake2b(repr(terms).encode(), digest_size=8, key=key.to_bytes(8, "little")).digest()
     return int.from_bytes(digest, "little", signed=True)
+
+
+def _text(value: bytes | None) -> str | None:
+    """A text, or none where its bytes are no UTF-8, which SQLite keeps as they are."""
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _shown(value: bytes) -> str:
+    return value.decode(errors="replace")
 
 
 def _work(
@@ -133,6 +147,7 @@ def _work(
         len(question.groups),
         None if question.weight is None else _units(question.weight, types[question.weight.column]),
         1 if question.weight is None else question.weight.units,
+        f"rainbowdp_text(CAST(CAST({value} AS TEXT) AS BLOB))",
     )
 
     def run(make: Callable[[Write], str]) -> Rows:
