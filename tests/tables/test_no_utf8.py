@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -37,6 +38,10 @@ def parquet(records: list[tuple[bytes, bytes]], folder: Path) -> Path:
     return folder / f"{len(records)}.parquet"
 
 
+def dataset(records: list[tuple[bytes, bytes]], folder: Path) -> Any:
+    return ds.dataset(parquet(records, folder))
+
+
 def sqlite(records: list[tuple[bytes, bytes]], folder: Path) -> rb.SQLTable:
     file = folder / f"{len(records)}.db"
     with closing(sqlite3.connect(file)) as connection:
@@ -56,7 +61,7 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("kept", [arrow, parquet, sqlite])
+@pytest.mark.parametrize("kept", [arrow, parquet, dataset, sqlite])
 def test_it_changes_no_other(kept: Callable[..., Any], tmp_path: Path) -> None:
     before, after = kept(RECORDS, tmp_path), kept([*RECORDS, ODD], tmp_path)
     for question in QUESTIONS:

@@ -92,7 +92,19 @@ def in_arrow(table: Any, question: Counted, work: Work[Found]) -> Found:
         connection.register(_VIEW, table)
         described = connection.execute(f"DESCRIBE FROM {_VIEW}").fetchall()
         types = {name: type_ for name, type_, *_ in described}
-        return in_duckdb(_VIEW, types, question, plainly(connection), work)
+        # Always, not where something fails: how one text counts must not depend on another.
+        source = _VIEW if hasattr(table, "select") else _decodable(types)
+        return in_duckdb(source, types, question, plainly(connection), work)
+
+
+def _decodable(types: Mapping[str, str]) -> str:
+    """The view to be selected from, with its bytes in hexadecimal for a text that is no UTF-8."""
+    columns = []
+    for name, type_ in types.items():
+        column = quoted(name, '"')
+        text = f"coalesce(TRY(decode(encode({column}))), hex(encode({column})))"
+        columns.append(f"{text if type_ == 'VARCHAR' else column} AS {column}")
+    return f"(SELECT {', '.join(columns)} FROM {_VIEW}) AS decodable"  # noqa: S608  quoted
 
 
 def check_names(question: Counted, names: Sequence[str]) -> None:
