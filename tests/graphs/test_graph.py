@@ -108,6 +108,9 @@ def test_the_line_is_a_path_of_one_rainbow() -> None:
     assert [graph.neighbors(d) for d in range(4)] == [(1,), (0, 2), (1, 3), (2,)]
     assert list(graph.regions) == [YES]
     assert len(rb.RainbowGraph.line(YES, 0)) == 1
+    assert len(rb.RainbowGraph.line(YES, 10**6)) == 10**6 + 1  # no rainbow for each
+    with pytest.raises(rb.InvalidGraph, match="length"):
+        rb.RainbowGraph.line(YES, 10**6 + 1)
 
 
 def test_membership_and_positions() -> None:

@@ -12,7 +12,7 @@ a dataset on the boundary may have a depth above 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import cached_property
@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Label, Rainbow
 from rainbowdp.display import cards
-from rainbowdp.errors import InvalidGraph, InvalidRainbow, UnknownDataset
-from rainbowdp.expecting import brief, expect, hashable, whole
+from rainbowdp.errors import InvalidGraph, UnknownDataset
+from rainbowdp.expecting import brief, hashable, whole
 from rainbowdp.graphs import adjacency
 from rainbowdp.graphs.edges import Ids, length_in_words, place_of
 from rainbowdp.graphs.engines import Engine, engine, plain
@@ -38,7 +38,7 @@ from rainbowdp.graphs.regions import PerDataset, Region
 from rainbowdp.graphs.saying import ON_A_GRAPH, at_a_distance
 from rainbowdp.numeric.quantity import Number
 
-_LONGEST = 10**8  # edges of a line
+_LONGEST = 10**6  # edges of a line
 MOST_SHOWN = 100_000  # datasets of a graph whose regions a notebook lists
 
 
@@ -166,7 +166,7 @@ class RainbowGraph:
         rainbow
             The preference order of every dataset.
         length
-            The number of edges, from 0.
+            The number of edges, from 0 to a million.
 
         Returns
         -------
@@ -175,9 +175,12 @@ class RainbowGraph:
 
         """
         length = whole(length, "length", 0, _LONGEST, InvalidGraph)
-        expect(rainbow, Iterable, "a line", InvalidRainbow)
-        nodes = np.arange(length)
-        return cls(np.stack([nodes, nodes + 1], axis=1), [tuple(rainbow)] * (length + 1))
+        order = as_rainbow(rainbow)
+        nodes, region = np.arange(length), np.zeros(length + 1, dtype=np.uint8)
+        edges = np.stack([nodes, nodes + 1], axis=1)
+        line = cls.__new__(cls)
+        line._fill(range(length + 1), edges, region, (order,), (order,), order)
+        return line
 
     def __repr__(self) -> str:
         return (

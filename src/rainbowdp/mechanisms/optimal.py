@@ -90,7 +90,7 @@ def optimal_line(
     rainbow
         The preference order of every dataset.
     length
-        The number of edges of the line, from 0.
+        The number of edges of the line, from 0 to a million.
     guarantee
         What is promised between neighbors.
     row
