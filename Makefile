@@ -1,6 +1,6 @@
 # make demo   sets up and shows the main job on shipped data
 # make proofs the machine-checked proofs, every theorem with what it assumes: nothing
-# make test   sets up, browser, databases, nginx, R and Coq included, and runs the tests, all but the slow ones
+# make test   sets up, browser, Node, databases, nginx, R and Coq included, and runs the tests, all but the slow ones
 # make slow   the slow ones: large margin tables, Spark, hundreds of kills
 # make check  lint, format, types
 # make fuzz   odd things given to everything public, for an hour, or SECONDS for each of two fuzzers

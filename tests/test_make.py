@@ -58,7 +58,7 @@ def has(folder: Path, *programs: str) -> None:
 
 @pytest.mark.parametrize("name", ["chromium", "chromium-browser", "google-chrome"])
 def test_programs_that_are_there_are_taken(machine: Path, name: str) -> None:
-    has(machine, name, *MARIADB, *ASKING, *DEPLOYING, *COQ)
+    has(machine, name, "node", *MARIADB, *ASKING, *DEPLOYING, *COQ)
     command(machine, "apt-get", "exit 8")
     done = run(machine)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -84,13 +84,16 @@ def test_where_the_installation_fails_too(machine: Path) -> None:
 @pytest.mark.parametrize(
     ("there", "packages"),
     [
-        (("nginx",), f"chromium mariadb-server-core mariadb-client-core curl {R} systemd coq"),
         (
-            ("chromium", "mariadbd", *ASKING, *DEPLOYING, *COQ),
+            ("nginx",),
+            f"chromium nodejs mariadb-server-core mariadb-client-core curl {R} systemd coq",
+        ),
+        (
+            ("chromium", "node", "mariadbd", *ASKING, *DEPLOYING, *COQ),
             "mariadb-server-core mariadb-client-core",
         ),
-        ((*MARIADB, *ASKING, *DEPLOYING, "coqc"), "chromium coq"),
-        (("chromium", *MARIADB, "curl", "nginx", *COQ), f"{R} systemd"),
+        (("node", *MARIADB, *ASKING, *DEPLOYING, "coqc"), "chromium coq"),
+        (("chromium", *MARIADB, "curl", "nginx", *COQ), f"nodejs {R} systemd"),
     ],
 )
 def test_debians_packages_are_installed(
@@ -112,6 +115,19 @@ def test_programs_that_are_not_named_are_left_alone(machine: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     asked = (machine / "asked").read_text().splitlines()
     assert asked[1].endswith("--no-install-recommends coq")
+
+
+def test_what_tests_look_for_is_installed() -> None:
+    files = [path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__)]
+    looked_for = {
+        name
+        for path in files
+        for name in re.findall(r"shutil\.which\(\"([\w-]+)\"", path.read_text())
+    }
+    asked = re.findall(r"\bhas ([a-zA-Z -]+)", SCRIPT.read_text())
+    elsewhere = {"initdb", "true"}  # of a wheel; everywhere
+    assert "node" in looked_for
+    assert looked_for - elsewhere <= {name for names in asked for name in names.split()}
 
 
 def test_ci_runs_the_commands_of_the_readme_and_the_checks() -> None:

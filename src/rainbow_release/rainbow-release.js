@@ -410,10 +410,13 @@ function powerBetween(base, exponent, places) {
 
 // Drawing.
 
+// A global nearly everywhere; Node 18 has it in a module alone.
+const randomness = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
+
 function randomBits(bits) {
   const bytes = new Uint8Array(Math.ceil(bits / 8));
   for (let start = 0; start < bytes.length; start += 65536)
-    globalThis.crypto.getRandomValues(bytes.subarray(start, start + 65536));
+    randomness.getRandomValues(bytes.subarray(start, start + 65536));
   let found = 0n;
   for (const byte of bytes) found = (found << 8n) | big(byte);
   return found >> big(8 * bytes.length - bits);

@@ -13,8 +13,6 @@ from rainbowdp.mechanisms.unrestricted.primal_dual import primal_dual
 from rainbowdp.mechanisms.worths import worths_of
 from reference import assert_one_sentence
 
-pytest.importorskip("numba")
-
 
 def streets(side: int, sites: int, seed: int = 0) -> rb.RainbowGraph:
     """A square of streets with gaps; nodes know the nearest of some random sites."""
