@@ -18,6 +18,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cmp_to_key
 from typing import TypeAlias
 
 from rainbowdp.aliases import Weights
@@ -26,7 +27,7 @@ from rainbowdp.guarantees.dp import DP
 from rainbowdp.guarantees.gaussian import GaussianDP
 from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.guarantees.trade_off import TradeOff
-from rainbowdp.numeric.quantity import ball, precision
+from rainbowdp.numeric.quantity import ball, over_root_two, precision
 
 Lines: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 
@@ -123,39 +124,40 @@ def _above_the_curve(mu: Fraction, p: Weights, q: Weights) -> str | None:
     """
     total, level, power = sum(p), 0, 0
     pairs = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
-    for a, b in sorted(pairs, key=lambda pair: -_share(*pair)):
+    for a, b in sorted(pairs, key=cmp_to_key(_order)):
         level, power = level + b, power + a
         if power <= level:  # μ ≥ 0
             continue
-        if level == 0 or not _allows(mu, Fraction(level, total), Fraction(power, total)):
+        if level == 0 or not _allows(mu, level, power, total):
             grows = f"{level / total:.6g} grows to {power / total:.6g}"
             return f"{p} beside {q} exceeds the guarantee: {grows}"
     return None
 
 
-def _share(a: int, b: int) -> Fraction:
-    """a/(a + b), which orders pairs as a/b does and is 1 where b is 0."""
-    return Fraction(a, a + b)
+def _order(one: tuple[int, int], other: tuple[int, int]) -> int:
+    """Negative where the first of two pairs (a, b) has the larger a/b, infinite where b is 0."""
+    return other[0] * one[1] - one[0] * other[1]
 
 
-def _allows(mu: Fraction, level: Fraction, power: Fraction) -> bool:
+def _allows(mu: Fraction, level: int, power: int, total: int) -> bool:
     """Whether power ≤ Φ(Φ⁻¹(level) + μ) is certain, to many more places than a weight has.
 
     A ball says so at any precision or leaves it open; a few more bits than those of a weight mostly
     settle it, at half the cost.
     """
-    places = max(level.denominator, power.denominator).bit_length()
-    return any(_certain(mu, level, power, places + spare) for spare in (FEW_BITS, BITS))
+    places = total.bit_length()
+    return any(_certain(mu, level, power, total, places + spare) for spare in (FEW_BITS, BITS))
 
 
-def _certain(mu: Fraction, level: Fraction, power: Fraction, bits: int) -> bool:
+def _certain(mu: Fraction, level: int, power: int, total: int, bits: int) -> bool:
     """Whether balls of so many bits prove it.
 
     Φ(z) = erfc(−z/√2)/2, so with z = Φ⁻¹(level) + μ the argument is erfc⁻¹(2·level) − μ/√2.
     """
+    shift = over_root_two(mu, bits)
     with precision(bits):
-        argument = ball(2 * level).erfcinv() - ball(mu) / ball(Fraction(2)).sqrt()
-        return bool(ball(2 * power) <= argument.erfc())
+        argument = ball(Fraction(2 * level, total)).erfcinv() - shift
+        return bool(ball(Fraction(2 * power, total)) <= argument.erfc())
 
 
 def check_rows(rows: Iterable[Weights]) -> int:

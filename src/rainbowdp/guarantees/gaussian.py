@@ -18,7 +18,7 @@ from rainbowdp.errors import InvalidGuarantee
 from rainbowdp.guarantees.curve import UNDERFLOW, TradeOffCurve
 from rainbowdp.guarantees.growth import ACCURACY
 from rainbowdp.guarantees.guarantee import checked_changes
-from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, precision, refine
+from rainbowdp.numeric.quantity import Number, ball, dyadic, exact, over_root_two, precision, refine
 
 if TYPE_CHECKING:
     from flint import arb
@@ -186,10 +186,13 @@ def _score(cut: Cut) -> float:
 
 def score(cut: Fraction) -> arb:
     """Φ⁻¹(cut) as a ball of the current precision."""
-    two = ball(Fraction(2)).sqrt()
+    return ball(Fraction(2)).sqrt() * _score_over_root_two(cut)
+
+
+def _score_over_root_two(cut: Fraction) -> arb:
     if cut <= Fraction(1, 2):
-        return -two * ball(2 * cut).erfcinv()
-    return two * ball(2 - 2 * cut).erfcinv()
+        return -ball(2 * cut).erfcinv()
+    return ball(2 - 2 * cut).erfcinv()
 
 
 def _upper_tail(cut: Cut, shift: arb) -> arb:
@@ -214,6 +217,8 @@ def allowed_weight(mu: Fraction, weight: int, total: int) -> int:
     """
     if not 0 < weight < total:
         return weight
-    with precision(total.bit_length() + _SPARE_BITS):
-        tail = _upper_tail(Fraction(weight, total), ball(mu)) * total
-        return max(weight, total - math.ceil(dyadic(tail.upper())))
+    bits = total.bit_length() + _SPARE_BITS
+    shift = over_root_two(mu, bits)
+    with precision(bits):
+        above = (_score_over_root_two(Fraction(weight, total)) + shift).erfc() / 2 * total
+        return max(weight, total - math.ceil(dyadic(above.upper())))

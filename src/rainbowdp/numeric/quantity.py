@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -135,10 +136,17 @@ def ball(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
 
+@lru_cache(maxsize=64)
+def over_root_two(value: Fraction, bits: int) -> arb:
+    """The ball of so many bits around value/√2."""
+    with precision(bits):
+        return ball(value) / ball(Fraction(2)).sqrt()
+
+
 def dyadic(number: arb) -> Fraction:
     """The exact value of a ball with radius zero, a dyadic rational."""
     mantissa, exponent = (int(part) for part in number.man_exp())
-    return Fraction(mantissa) * Fraction(2) ** exponent
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def refine(
