@@ -234,6 +234,13 @@ def test_a_gaussian_lifts_nothing_from_zero(mu: str) -> None:
     assert first_violation(near, (TOTAL // 2, TOTAL // 2), (TOTAL // 2 + 1, TOTAL // 2 - 1))
 
 
+def test_answers_that_neither_row_gives_do_not_disturb_the_order_of_the_others() -> None:
+    promise = promise_of(rb.GaussianDP("0.1"), 12)
+    for between in itertools.permutations([(1, 5), (4, 4), (7, 3), (0, 0), (0, 0)]):
+        one, other = zip(*between, strict=True)
+        assert first_violation(promise, one, other) is not None
+
+
 def test_a_gaussian_proof_looks_at_rows_of_any_total() -> None:
     promise = promise_of(rb.GaussianDP(1), 1 << 900)
     half = 1 << 899
