@@ -541,6 +541,13 @@ def test_where_there_is_none_one_sentence_says_why(
     reference.assert_one_sentence(caught.value)
 
 
+@pytest.mark.parametrize("promise", [rb.GaussianDP("1e-300"), rb.ZeroConcentrated("1e-310")])
+def test_noise_beyond_every_float_is_none(promise: Any) -> None:
+    with pytest.raises(rb.InvalidGuarantee, match="too little") as caught:
+        rb.by_kind(vote(3), promise, "noisy-counts")
+    reference.assert_one_sentence(caught.value)
+
+
 # best
 
 

@@ -27,6 +27,7 @@ _COARSE = 512.0  # and at most, where more parts make less of what all scores ha
 _SHARED = Fraction(5, 2)  # parts for an answer and a row a person, so that most of it is gained
 _STEP = 32  # bits
 _PLACES = 40  # binary places of a deviation
+_WIDEST = 10**200  # a variance that a float still holds
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class NoisyCountsFamily(Family):
             return f"noisy-counts needs {FOR}, got {guarantee}"
         try:
             parts, deviation = _parts_and_deviation(VoteScores.of(question), guarantee)
-        except InvalidGuarantee:  # there is no μ within (ε,δ) that can be written down
+        except InvalidGuarantee:  # its μ, or the noise, cannot be written down
             return f"noisy-counts needs a larger budget than {guarantee}"
         bits = _bits(len(question.answers), float(deviation), guarantee)
         if places_of(float(deviation), bits) > LONGEST:
@@ -93,7 +94,10 @@ def _has_mu(guarantee: Guarantee) -> bool:
 def _parts_and_deviation(vote: VoteScores, guarantee: Guarantee) -> tuple[int, Fraction]:
     """In how many parts of a record counts are taken, and the least deviation in these."""
     allowed = squared_mu(guarantee)
-    one = math.sqrt(squared_move(1, vote.rows, vote.neighbors, vote.answers) / allowed)
+    squared = squared_move(1, vote.rows, vote.neighbors, vote.answers) / allowed
+    if squared > _WIDEST:
+        raise InvalidGuarantee(f"{guarantee} needs noise beyond every float; use a larger one")
+    one = math.sqrt(squared)
     parts = math.ceil(_FINE / one)
     if vote.neighbors == Neighbors.ADDED_OR_REMOVED:
         wanted = math.ceil(_SHARED * vote.answers / vote.rows)
