@@ -31,7 +31,8 @@ def roads(tmp_path: Path) -> rb.RainbowGraph:
     path = tmp_path / "roads.csv"
     path.write_text("".join(f"{a},{b}\n" for a, b in ROADS))
     edges = rb.read_graph(path)
-    near = rb.nearest_sites(edges, {"west": 0, "middle": 4, "east": 8})
+    sites = {"west": 0, "middle": 4, "east": 8}
+    near = rb.nearest_sites(edges, sites, unreached="first")
     return rb.RainbowGraph(edges, near.rainbows, near.names, labels=near.labels)
 
 
@@ -181,7 +182,8 @@ def squares(side: int) -> rb.RainbowGraph:
     ends = [(at[:, :-1], at[:, 1:]), (at[:-1], at[1:])]
     pairs = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in ends])
     pairs = np.concatenate([pairs, [[side * side, side * side + 1]]])
-    near = rb.nearest_sites(pairs, {"a": 0, "b": 2, "c": side * side - 1, "d": side * (side - 1)})
+    sites = {"a": 0, "b": 2, "c": side * side - 1, "d": side * (side - 1)}
+    near = rb.nearest_sites(pairs, sites, unreached="first")
     return rb.RainbowGraph(pairs, near.rainbows, near.names, labels=near.labels)
 
 
