@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rainbowdp.cli.design_on_disk import DiskRequest, design_on_disk, engine_for
-from rainbowdp.cli.maps import counted, sites_from
+from rainbowdp.cli.maps import counted, places_as_nodes, sites_from
 from rainbowdp.cli.output import (
     AsJson,
     guarantee_from,
@@ -53,7 +53,7 @@ def design(
         typer.Argument(
             metavar="EDGES",
             help="The graph: .gr (PACE or DIMACS, also .gz or .xz), .parquet, .csv, .npy, "
-            ".graphml, or an edge list (.txt, .edges).",
+            ".graphml, OpenStreetMap (.osm.pbf, .osm), or an edge list (.txt, .edges).",
         ),
     ],
     out: Annotated[
@@ -65,7 +65,8 @@ def design(
     sites: Annotated[
         str | None,
         typer.Option(
-            help="Label nodes by the nearest of these: 17,5000 or Bellevue=17,Sinai=5000."
+            help="Label nodes by the nearest of these: 17,5000 or Bellevue=17,Sinai=5000; in an "
+            "OpenStreetMap file also LATITUDE/LONGITUDE for the nearest node."
         ),
     ] = None,
     unreached: Annotated[
@@ -242,6 +243,8 @@ def design(
         raise RainbowError(f"the folder of --out must exist, got {out}")
     if tiles is not None:
         _must_be_possible(out.with_suffix(".tiles"), asked is not None)
+    if sites is not None:
+        sites = places_as_nodes(sites, edges)
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
     only_in_memory = {
         "--epsilon-per-km or --mu-per-km": asked is not None,
