@@ -242,7 +242,7 @@ def design(
     if not out.absolute().parent.is_dir():
         raise RainbowError(f"the folder of --out must exist, got {out}")
     if tiles is not None:
-        _must_be_possible(out.with_suffix(".tiles"), asked is not None)
+        _must_be_new(out.with_suffix(".tiles"))
     if sites is not None:
         sites = places_as_nodes(sites, edges)
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
@@ -307,13 +307,8 @@ def design(
     _show(deployed, drawn, beyond, written, seconds, as_json, goal, measured)
 
 
-def _must_be_possible(folder: Path, by_length: bool) -> None:
+def _must_be_new(folder: Path) -> None:
     """Refuse tiles that could not be written, before the work and before any other file is."""
-    if by_length:
-        raise RainbowError(
-            "--tiles lists single steps between nodes, and edges with lengths have more; leave it "
-            "out, and give devices their keys from the .parquet file or by --sqlite"
-        )
     if folder.exists():
         raise RainbowError(f"the folder of the tiles must be new, got {folder}; remove it first")
 
