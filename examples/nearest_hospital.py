@@ -35,7 +35,8 @@ def far_apart(roads: rb.Edges, count: int) -> list[Any]:
     chosen = [roads.names[0]]
     away = np.full(len(roads.names), np.inf)
     while len(chosen) < count:
-        away = np.minimum(away, rb.nearest_sites(roads, chosen[-1:]).distances)
+        near = rb.nearest_sites(roads, chosen[-1:], unreached="first")
+        away = np.minimum(away, near.distances)
         chosen.append(roads.names[int(np.argmax(np.where(np.isinf(away), -1, away)))])
     return chosen
 

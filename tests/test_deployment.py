@@ -31,7 +31,8 @@ def roads(tmp_path: Path) -> rb.RainbowGraph:
     path = tmp_path / "roads.csv"
     path.write_text("".join(f"{a},{b}\n" for a, b in ROADS))
     edges = rb.read_graph(path)
-    near = rb.nearest_sites(edges, {"west": 0, "middle": 4, "east": 8})
+    sites = {"west": 0, "middle": 4, "east": 8}
+    near = rb.nearest_sites(edges, sites, unreached="first")
     return rb.RainbowGraph(edges, near.rainbows, near.names, labels=near.labels)
 
 
@@ -181,7 +182,8 @@ def squares(side: int) -> rb.RainbowGraph:
     ends = [(at[:, :-1], at[:, 1:]), (at[:-1], at[1:])]
     pairs = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in ends])
     pairs = np.concatenate([pairs, [[side * side, side * side + 1]]])
-    near = rb.nearest_sites(pairs, {"a": 0, "b": 2, "c": side * side - 1, "d": side * (side - 1)})
+    sites = {"a": 0, "b": 2, "c": side * side - 1, "d": side * (side - 1)}
+    near = rb.nearest_sites(pairs, sites, unreached="first")
     return rb.RainbowGraph(pairs, near.rainbows, near.names, labels=near.labels)
 
 
@@ -235,7 +237,7 @@ def test_the_best_of_a_file_is_the_fixed_point_where_that_is_better() -> None:
     assert placed.choice.value == pytest.approx(placed.truth.mean())
 
 
-def test_a_fixed_point_by_length_has_a_file_but_no_tiles(tmp_path: Path) -> None:
+def test_a_fixed_point_by_length_has_a_file(tmp_path: Path) -> None:
     pairs = [(node, node + 1) for node in range(12)]
     roads = rb.with_lengths(pairs, [node % 4 + 1 for node in range(12)], unit=1, measure="m")
     near = rb.nearest_sites(roads, {"a": 0, "b": 5, "c": 12})
@@ -252,8 +254,6 @@ def test_a_fixed_point_by_length_has_a_file_but_no_tiles(tmp_path: Path) -> None
         for one, other in ((int(a), int(b)), (int(b), int(a))):
             for answer, p in placed.mechanism[one].items():
                 assert p <= most * placed.mechanism[other][answer]
-    with pytest.raises(rb.InvalidGraph, match="save the keys without tiles"):
-        placed.save_tiles(tmp_path / "m.json", [0] * 13, folder=tmp_path / "tiles")
 
 
 def test_proximity_has_a_file_where_only_the_graph_allows_it(tmp_path: Path) -> None:

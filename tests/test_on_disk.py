@@ -42,7 +42,7 @@ def written(folder: Path, name: str, prefix: str = "") -> Path:
 
 def in_memory(file: Path, sites: Any) -> rb.RainbowGraph:
     edges = rb.read_graph(file)
-    near = rb.nearest_sites(edges, sites)
+    near = rb.nearest_sites(edges, sites, unreached="first")
     return rb.RainbowGraph(edges, near.rainbows, near.names, labels=near.labels)
 
 

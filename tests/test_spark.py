@@ -285,8 +285,8 @@ def test_margins_are_those_found_in_memory(spark: Any) -> None:
 def test_the_nearest_sites_are_those_found_in_memory(spark: Any) -> None:
     nodes, edges, whole = side_by_side(spark, [grid(5, 5), path(3)])
     sites = {"a": 12, "b": 3, "c": 26, "d": 20}
-    found = engine.nearest_sites(nodes.select("id"), edges, sites)
-    near = rb.nearest_sites(np.array(whole.edges), sites)
+    found = engine.nearest_sites(nodes.select("id"), edges, sites, unreached="first")
+    near = rb.nearest_sites(np.array(whole.edges), sites, unreached="first")
     rows = {row["id"]: row for row in found.nodes.collect()}
     assert [rows[node]["label"] for node in range(len(rows))] == near.labels.tolist()
     steps = [math.inf if rows[n]["distance"] is None else rows[n]["distance"] for n in sorted(rows)]
@@ -296,6 +296,8 @@ def test_the_nearest_sites_are_those_found_in_memory(spark: Any) -> None:
         engine.nearest_sites(nodes, edges, [1, 99])
     with pytest.raises(rb.InvalidGraph, match="at least one node, each listed once"):
         engine.nearest_sites(nodes, edges, [1, 1])
+    with pytest.raises(rb.InvalidGraph, match="no site reaches 3 nodes, such as 25;"):
+        engine.nearest_sites(nodes, edges, [12, 3])
 
 
 CLUSTER = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from .document import keys, name, small, weights
 from .errors import Refused
@@ -158,6 +159,38 @@ class Ladders:
     def draw(self, key: object) -> int:
         """The place of an answer."""
         return place_in(self.row(key))
+
+    def are_within(
+        self, one: tuple[object, int | None], other: tuple[object, int | None], steps: int
+    ) -> bool:
+        """Whether at most so many pairs of rows that were compared lead from one key to another."""
+        (label, depth), (beside, deeper) = one, other
+        if depth is None or deeper is None:
+            return depth is deeper and label == beside
+        if label == beside:
+            return abs(depth - deeper) <= steps
+        return self._heads_are_within(label, beside, steps - depth - deeper)
+
+    def _heads_are_within(self, label: object, beside: object, steps: int) -> bool:
+        """The same for the rows at depth 0 of two regions."""
+        if steps < 1 or frozenset((label, beside)) in self.touching:
+            return steps >= 1
+        seen = front = {label}
+        for _ in range(steps):
+            front = {near for far in front for near in self._beside.get(far, ())} - seen
+            if beside in front or not front:
+                return beside in front
+            seen = seen | front
+        return False
+
+    @cached_property
+    def _beside(self) -> dict[object, list[object]]:
+        """The regions that touch each."""
+        found: dict[object, list[object]] = {}
+        for one, other in map(tuple, self.touching):
+            found.setdefault(one, []).append(other)
+            found.setdefault(other, []).append(one)
+        return found
 
 
 def _touching(

@@ -12,7 +12,7 @@ from itertools import accumulate
 from .document import fraction, keys, small
 from .errors import Refused
 
-_ON_A_GRAPH = "joined by an edge"
+ON_A_GRAPH = "joined by an edge"
 _AT_A_DISTANCE = "at a distance of "
 _SHARED = ("kind", "column", "apply", "where", "neighbors", "person", "rows_per_person")
 _OWN = {
@@ -218,4 +218,4 @@ def is_on_a_graph(neighbors: object) -> bool:
     if not isinstance(neighbors, str):
         return False
     far = neighbors.startswith(_AT_A_DISTANCE) and len(neighbors) > len(_AT_A_DISTANCE)
-    return neighbors == _ON_A_GRAPH or far
+    return neighbors == ON_A_GRAPH or far

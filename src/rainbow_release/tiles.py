@@ -2,9 +2,10 @@
 
 Two nodes that an edge joins keep the promise of the mechanism, whose rows were proved, if their
 keys are neighbors: of one region at depths that differ by one at most, or at depth 0 of regions
-that touch; or margins that are 0 at the true answer only and differ by one at most. Both tiles of
-an edge across a border list it with both keys, in one order, so that a digest of each border shows
-whether they agree.
+that touch; or margins that are 0 at the true answer only and differ by one at most. On an edge of n
+steps, which says so after its ends, n such steps must lead from one key to the other; that of none
+joins nodes with one key. Both tiles of an edge across a border list it with both keys, in one
+order, so that a digest of each border shows whether they agree.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .errors import Refused
 from .ladders import Ladders
 from .margins import margins_of
 from .mechanism import Mechanism
+from .question import ON_A_GRAPH
 
 VERSION = 1
 _BOTH = "listed by both"
@@ -79,22 +81,20 @@ class Tile:
         """One answer at a node."""
         return self.mechanism.release_at(self.key(node))
 
-    def are_neighbors(self, one: object, other: object) -> bool:
-        """Whether the rows of two keys were proved to be close."""
+    def are_within(self, one: object, other: object, steps: int) -> bool:
+        """Whether the rows of two keys were proved to be so many steps apart, or fewer."""
         if self.by_depth:
             rule = self.mechanism._rule
             assert isinstance(rule, Ladders)
             assert isinstance(one, tuple)
             assert isinstance(other, tuple)
-            (label, depth), (beside, deeper) = one, other
-            if label != beside:
-                return depth == 0 and deeper == 0 and frozenset((label, beside)) in rule.touching
-            if depth is None or deeper is None:
-                return depth is None and deeper is None
-            return bool(abs(depth - deeper) <= 1)
+            return rule.are_within(one, other, steps)
         assert isinstance(one, dict)
         assert isinstance(other, dict)
-        return all(abs(one[answer] - other[answer]) <= 1 for answer in one)
+        true, there = (min(margins, key=margins.__getitem__) for margins in (one, other))
+        if true != there and one[there] + other[true] > steps + 1:
+            return False  # one margin must fall to 0 before the other rises from it
+        return all(abs(one[answer] - other[answer]) <= steps for answer in one)
 
 
 def check_tiles(folder: object, mechanism: Mechanism) -> tuple[int, int, int]:
@@ -158,12 +158,12 @@ def _check_inside(tile: Tile, joined: dict[str, object]) -> int:
     if joined["keys"] != tile.checksum or not isinstance(inside, list):
         raise Refused("the edges of a tile must be those of its keys")
     for edge in inside:
-        if not isinstance(edge, list) or len(edge) != 2:
-            raise Refused("an edge must be two places of nodes")
-        one, other = (tile.keys[_place(end, tile)] for end in edge)
-        if not tile.are_neighbors(one, other):
-            ends = " and ".join(str(tile.names[end]) for end in edge)
-            raise Refused(f"the keys of {ends} are not those of neighbors")
+        if not isinstance(edge, list) or len(edge) not in (2, 3):
+            raise Refused("an edge must be two places of nodes, and its steps if it has several")
+        one, other = (_place(end, tile) for end in edge[:2])
+        steps = _steps(edge[2:], tile)
+        if not tile.are_within(tile.keys[one], tile.keys[other], steps):
+            raise Refused(_too_far(tile.names[one], tile.names[other], steps))
     return len(inside)
 
 
@@ -185,20 +185,37 @@ def _across(
 
 
 def _records(tile: Tile, edges: list[object], first: bool) -> Iterator[str]:
-    """Each edge with both keys, the node of the lower tile first, in a sorted order."""
+    """Each edge with both keys and its steps, the node of the lower tile first, sorted."""
     import json
 
     found = []
     for edge in edges:
-        if not isinstance(edge, list) or len(edge) != 3:
-            raise Refused("an edge across a border must be a place, a node and its key")
+        if not isinstance(edge, list) or len(edge) not in (3, 4):
+            raise Refused(
+                "an edge across a border must be a place, a node and its key, and its steps if it "
+                "has several"
+            )
         place, node, key = _place(edge[0], tile), document.name(edge[1]), tile._read(edge[2])
-        if not tile.are_neighbors(tile.keys[place], key):
-            raise Refused(f"the keys of {tile.names[place]} and {node} are not those of neighbors")
+        steps = _steps(edge[3:], tile)
+        if not tile.are_within(tile.keys[place], key, steps):
+            raise Refused(_too_far(tile.names[place], node, steps))
         mine = (tile.names[place], _plain(tile.keys[place]))
         theirs = (node, _plain(key))
-        found.append(json.dumps((mine, theirs) if first else (theirs, mine)))
+        found.append(json.dumps((mine, theirs, steps) if first else (theirs, mine, steps)))
     return iter(sorted(found))
+
+
+def _steps(said: list[object], tile: Tile) -> int:
+    """How many steps an edge has: a single one if nothing is said."""
+    steps = document.small(said[0], "the steps of an edge") if said else 1
+    if steps != 1 and tile.mechanism.neighbors == ON_A_GRAPH:
+        raise Refused("an edge must be one step where neighbors are joined by an edge")
+    return steps
+
+
+def _too_far(one: object, other: object, steps: int) -> str:
+    apart = "" if steps == 1 else f" at {steps} steps"
+    return f"the keys of {one} and {other} are not those of neighbors{apart}"
 
 
 def _plain(key: object) -> object:

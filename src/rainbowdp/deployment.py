@@ -153,20 +153,14 @@ class Deployment(Releasable):
         InvalidFile
             If a file cannot be written.
         InvalidGraph
-            If a node has no tile, or is not a whole number or a text, or edges have lengths.
+            If a node has no tile, or is not a whole number or a text.
 
         """
         from rainbowdp.tiling import save_tiles
 
-        if self.graph.lengths is not None:
-            raise InvalidGraph(
-                "the edges of tiles are checked step by step, and those of this graph have more "
-                "steps than one; save the keys without tiles"
-            )
         self.mechanism.save(path)
-        return save_tiles(
-            folder, self.mechanism, self._node_keys(), self.graph.edge_positions(), tiles
-        )
+        edges, steps = self.graph.edge_positions(), self.graph.edge_lengths()
+        return save_tiles(folder, self.mechanism, self._node_keys(), edges, steps, tiles)
 
     def save_sqlite(self, path: str | PathLike[str], tiles: Sequence[Any] | None = None) -> Path:
         """Write a SQLite database from which a phone draws in SQL (``docs/format.md``).

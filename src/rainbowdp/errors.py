@@ -5,6 +5,7 @@
     ├── InvalidDistribution   numbers that are not probabilities of the answers
     ├── InvalidRainbow        an order that is not a permutation of the answers
     ├── InvalidGraph          edges, rainbows or labels that do not fit together
+    │   └── Unreached         nodes that no site reaches
     ├── InvalidBoundary       a boundary condition that is incomplete or not private
     ├── InvalidMechanism      a mechanism that does not fit its graph
     ├── NotAMorphism          a map that separates neighbors
@@ -49,6 +50,31 @@ class InvalidRainbow(RainbowError):
 
 class InvalidGraph(RainbowError):
     """The edges, rainbows or labels do not make a rainbow graph."""
+
+
+class Unreached(InvalidGraph):
+    """No site reaches some nodes, so none is the nearest to them.
+
+    Attributes
+    ----------
+    count : int
+        How many nodes.
+    node : str
+        One of them.
+
+    """
+
+    def __init__(
+        self, count: int, node: str, *, where: str = "", option: str = 'unreached="first"'
+    ) -> None:
+        nodes, them = f"{count:,} nodes, such as {node}", "them"
+        if count == 1:
+            nodes, them = f"the node {node}", "it"
+        super().__init__(
+            f"{where}no site reaches {nodes}; name a site there, or give {them} to the first site "
+            f"by {option}"
+        )
+        self.count, self.node = count, node
 
 
 class InvalidBoundary(RainbowError):

@@ -54,9 +54,13 @@ def save_tiles(
     mechanism: ExactMechanism,
     placed: NodeKeys,
     edges: NDArray[np.int64],
+    steps: NDArray[np.int64],
     tiles: Sequence[Any],
 ) -> Path:
-    """Write a folder of tiles: ``index.json``, and two files for each tile."""
+    """Write a folder of tiles: ``index.json``, and two files for each tile.
+
+    An edge says how many ``steps`` it has, unless it is a single one.
+    """
     if len(tiles) != len(placed.nodes):
         raise InvalidGraph(
             f"tiles must have a name for each of the {len(placed.nodes):,} nodes, "
@@ -88,20 +92,26 @@ def save_tiles(
             "nodes": [name_to_json(placed.nodes[node]) for node in members],
             "keys": [placed.keys[node] for node in members],
         }
-        here = [np.asarray(edges[found.of(tile)]) for found in by_tile]
-        inside = here[0][theirs[by_tile[0].of(tile)] == tile]
-        leaving = here[0][theirs[by_tile[0].of(tile)] != tile]
-        coming = here[1][mine[by_tile[1].of(tile)] != tile][:, ::-1]
+        going, coming = (found.of(tile) for found in by_tile)
+        within, leaving = going[theirs[going] == tile], going[theirs[going] != tile]
+        coming = coming[mine[coming] != tile]
+        inside = [
+            [*ends, *_several(many)]
+            for ends, many in zip(local[edges[within]].tolist(), steps[within], strict=True)
+        ]
+        joining = np.concatenate([edges[leaving], edges[coming][:, ::-1]]).tolist()
+        lengths = np.concatenate([steps[leaving], steps[coming]])
         across: dict[int, list[list[Any]]] = {}
-        for one, other in np.concatenate([leaving, coming]).tolist():
+        for (one, other), many in zip(joining, lengths, strict=True):
+            there = [name_to_json(placed.nodes[other]), placed.keys[other]]
             across.setdefault(int(number[other]), []).append(
-                [int(local[one]), name_to_json(placed.nodes[other]), placed.keys[other]]
+                [int(local[one]), *there, *_several(many)]
             )
         joined = {
             "format": "rainbowdp tile edges",
             "version": VERSION,
             "keys": checksum(keys),
-            "inside": sorted(local[inside].tolist()),
+            "inside": sorted(inside),
             "across": [
                 {"tile": beside, "edges": sorted(across[beside], key=lambda edge: edge[:2])}
                 for beside in sorted(across)
@@ -120,6 +130,10 @@ def save_tiles(
         "tiles": listed,
     }
     return write_document(index, target / "index.json")
+
+
+def _several(steps: Any) -> list[int]:
+    return [] if steps == 1 else [int(steps)]
 
 
 class _Sorted:

@@ -150,12 +150,13 @@ def test_lengths_decide_which_site_is_nearest(tmp_path: Path) -> None:
         assert [region for (region,) in found.fetchall()] == [first] * 4 + [last]
 
 
-def test_a_disconnected_graph_says_its_rule(tmp_path: Path) -> None:
+def test_a_part_without_a_site_is_given_to_the_first_if_you_say_so(tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text(LINE + "7,8\n")
     out = str(tmp_path / "out.json")
-    result = run(str(tmp_path / "edges.csv"), "--sites", "4,0", "--epsilon", "1", "-o", out)
+    asked = [str(tmp_path / "edges.csv"), "--sites", "4,0", "--epsilon", "1", "-o", out]
+    result = run(*asked, "--unreached", "first")
     assert "2 nodes with no other region in reach: no noise" in result.output
-    assert "2 nodes with no site in reach, such as 7: given to the first site;" in result.output
+    assert "2 nodes with no site in reach: for the first site" in result.output
     found = duckdb.execute(f"FROM '{tmp_path / 'out.parquet'}' WHERE node > 6").fetchall()
     assert found == [(7, 4, None), (8, 4, None)]
     assert rb.load(out).release((4, math.inf)) == 4
@@ -184,6 +185,12 @@ BAD: list[tuple[str, list[str], str]] = [
     (LINE, [*GOOD, "--boundary", "best"], "best"),
     (LINE, [*GOOD, "--mechanism", "proximity", "--boundary", "total"], "no boundary to choose"),
     (LINE, [*GOOD, "--weighted"], "needs edges with weights"),
+    (LINE + "7,8\n", GOOD, "edges.csv: no site reaches 2 nodes, such as 7;"),
+    (
+        LINE + "7,7\n",
+        GOOD,
+        "the node 7; name a site there, or give it to the first site",
+    ),
     (LINE + "4,five\n", GOOD, "got five in"),
     (LINE + "4,-5\n", GOOD, "got -5 in"),
     (LINE + "4,\n", GOOD, "got nothing in"),

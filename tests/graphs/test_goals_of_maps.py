@@ -80,7 +80,7 @@ def test_ties_and_short_rainbows_are_written_out() -> None:
 
 def test_distances_to_sites_are_those_of_networkx() -> None:
     roads = nx.gnm_random_graph(40, 60, seed=3)
-    near = rb.nearest_sites(roads, {"x": 3, "y": 20, "z": 30})
+    near = rb.nearest_sites(roads, {"x": 3, "y": 20, "z": 30}, unreached="first")
     graph = rb.RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
     names = list(graph.datasets)
     for found in (

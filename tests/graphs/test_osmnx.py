@@ -1,32 +1,30 @@
-"""Streets in the shape in which OSMnx has them, which is not installed here itself."""
+"""Streets as OSMnx makes them of a small OpenStreetMap file, without the network."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-import networkx as nx
+import osmnx
 import pytest
 
 import rainbowdp as rb
 
-STREETS = [  # from, to, length, whether it is a one-way street
-    (42421728, 42432736, 86.263, False),
-    (42432736, 42421737, 78.911, True),
-    (42421737, 42421731, 262.478, False),
-    (42421731, 42421728, 79.08, True),
-    (42421728, 42421737, 301.5, True),
-]
+PLACES = {1: (40.8, -73.97), 2: (40.8, -73.969), 3: (40.801, -73.969), 4: (40.801, -73.97)}
+WAYS = [([1, 2], "no"), ([2, 3], "yes"), ([3, 4], "no"), ([4, 1], "yes"), ([1, 3], "yes")]
 
 
-def streets() -> nx.MultiDiGraph:
-    graph = nx.MultiDiGraph(crs="epsg:4326", simplified=True)
-    for place, node in enumerate(sorted({end for street in STREETS for end in street[:2]})):
-        graph.add_node(node, x=-73.97 + place / 1000, y=40.8, street_count=3)
-    for number, (one, other, length, one_way) in enumerate(STREETS):
-        graph.add_edge(one, other, osmid=[number, 7], oneway=one_way, length=length)
-        if not one_way:
-            graph.add_edge(other, one, osmid=number, oneway=False, length=length, reversed=True)
-    return graph
+@pytest.fixture
+def town(tmp_path: Path) -> Path:
+    lines = ["<osm version='0.6'>"]
+    lines += [f"<node id='{n}' lat='{lat}' lon='{lon}'/>" for n, (lat, lon) in PLACES.items()]
+    for number, (refs, one_way) in enumerate(WAYS, 1):
+        inside = "".join(f"<nd ref='{ref}'/>" for ref in refs)
+        tags = f"<tag k='highway' v='residential'/><tag k='oneway' v='{one_way}'/>"
+        lines.append(f"<way id='{number}'>{inside}{tags}</way>")
+    path = tmp_path / "town.osm"
+    path.write_text("\n".join([*lines, "</osm>"]))
+    return path
 
 
 def steps(edges: rb.Edges) -> dict[frozenset[int], int]:
@@ -39,22 +37,25 @@ def steps(edges: rb.Edges) -> dict[frozenset[int], int]:
     return found
 
 
-def test_a_street_network_goes_in_by_length_once_one_way_streets_are_spoken_of() -> None:
-    roads = rb.with_lengths(streets(), "length", unit=10, measure="m", mutual=True)
-    assert steps(roads) == {frozenset(s[:2]): int(s[2] // 10) for s in STREETS}
-    near = rb.nearest_sites(roads, {"north": 42421728, "south": 42421731})
+def test_a_street_network_goes_in_by_length_once_one_way_streets_are_spoken_of(town: Path) -> None:
+    streets: Any = osmnx.graph_from_xml(town, simplify=False)
+    roads = rb.with_lengths(streets, "length", unit=10, measure="m", mutual=True)
+    ends = [frozenset(way) for way, _ in WAYS]
+    lengths = [
+        min(streets.edges[e]["length"] for e in streets.edges if {*e[:2]} == w) for w in ends
+    ]
+    assert steps(roads) == {w: int(length // 10) for w, length in zip(ends, lengths, strict=True)}
+    near = rb.nearest_sites(roads, {"north": 1, "south": 3})
     graph = rb.RainbowGraph(roads, near.rainbows, near.names, labels=near.labels)
     assert rb.best(graph, rb.DP("0.02")).check()
     with pytest.raises(rb.InvalidGraph, match="none leads back"):
-        rb.with_lengths(streets(), "length")
+        rb.with_lengths(streets, "length")
 
 
-def test_and_so_does_its_graphml(tmp_path: Path) -> None:
-    written = streets()
-    for *_, about in written.edges(data=True):  # OSMnx writes every attribute as text
-        about.update({key: str(value) for key, value in about.items()})
-    nx.write_graphml(written, tmp_path / "streets.graphml")
-    read = rb.read_graph(tmp_path / "streets.graphml", weight="length")
-    in_file = rb.with_lengths(read, unit=10)
-    given = rb.with_lengths(streets(), "length", unit=10, mutual=True)
-    assert steps(in_file) == steps(given)
+def test_its_graphml_and_the_file_itself_have_the_same_streets(town: Path) -> None:
+    streets: Any = osmnx.graph_from_xml(town, simplify=False)
+    osmnx.save_graphml(streets, town.with_suffix(".graphml"))
+    read = rb.read_graph(town.with_suffix(".graphml"), weight="length")
+    expected = steps(rb.with_lengths(streets, "length", unit=1, mutual=True))
+    assert steps(rb.with_lengths(read, unit=1)) == expected
+    assert steps(rb.with_lengths(rb.read_graph(town), unit=1)) == expected

@@ -45,7 +45,7 @@ def test_the_nearest_site_by_definition(
         range(len(graph)),
         np.array(lengths + [length + parallel for length in lengths], dtype=float),
     )
-    near = rb.nearest_sites(edges, sites, weighted=weighted)
+    near = rb.nearest_sites(edges, sites, weighted=weighted, unreached="first")
     far = {
         (a, s): distance(graph, a, s, "length" if weighted else None) for a in graph for s in sites
     }
@@ -56,7 +56,15 @@ def test_the_nearest_site_by_definition(
     for site in sites:
         others = sorted((s for s in sites if s != site), key=lambda s: far[site, s])
         assert near.rainbows[site] == (site, *others)
-    assert near.unreached == sum(min(far[node, s] for s in sites) == math.inf for node in graph)
+    beyond = [node for node in graph if min(far[node, site] for site in sites) == math.inf]
+    assert near.unreached == len(beyond)
+    if beyond:
+        with pytest.raises(rb.InvalidGraph) as refused:
+            rb.nearest_sites(edges, sites, weighted=weighted)
+        them = "the node" if len(beyond) == 1 else f"{len(beyond)} nodes, such as"
+        assert_one_sentence(refused.value, f"reaches {them} {beyond[0]};", 'unreached="first"')
+    else:
+        assert rb.nearest_sites(edges, sites, weighted=weighted).rainbows == near.rainbows
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -80,13 +88,13 @@ def test_bare_pairs_name_their_nodes_in_order() -> None:
 
 def test_pairs_of_numbers_have_the_nodes_of_a_rainbow_graph() -> None:
     roads = [(3, 2), (2, 0)]  # labels in order of appearance would be another graph's
-    near = rb.nearest_sites(roads, [3, 0])
+    near = rb.nearest_sites(roads, [3, 0], unreached="first")
     graph = rb.RainbowGraph(roads, near.rainbows, labels=near.labels)
     assert [graph.region[node] for node in (0, 2, 3)] == [0, 3, 3]
 
 
-def test_nodes_that_no_site_reaches_go_to_the_first() -> None:
-    near = rb.nearest_sites(np.array([[0, 1], [2, 3], [4, 5]]), [3, 1])
+def test_nodes_that_no_site_reaches_go_to_the_first_if_you_say_so() -> None:
+    near = rb.nearest_sites(np.array([[0, 1], [2, 3], [4, 5]]), [3, 1], unreached="first")
     assert near.labels.tolist() == [1, 1, 3, 3, 3, 3]
     assert near.unreached == 2
     graph = rb.RainbowGraph(np.array([[0, 1], [2, 3], [4, 5]]), near.rainbows, labels=near.labels)
@@ -119,6 +127,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     ([0, 0], {}, "the node 0 twice"),
     ({"a": 0, "b": 0}, {}, "the node 0 twice"),
     ([0], {"weighted": True}, "needs edges with weights"),
+    ([0], {"unreached": "drop"}, "unreached must be 'refuse' or 'first', got 'drop'"),
 ]
 
 

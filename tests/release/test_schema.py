@@ -45,6 +45,8 @@ def test_tiles_are_valid(tmp_path: Path) -> None:
         rb.deploy(graph, rb.DP(1), kind).save_tiles(tmp_path / "m.json", [0, 0, 1], folder=folder)
         for path in folder.iterdir():
             VALID.validate(json.loads(path.read_text("utf-8")))
+    for path in (FOLDER / "tiles-by-length" / "tiles").iterdir():
+        VALID.validate(json.loads(path.read_text("utf-8")))
 
 
 def test_a_schema_does_not_prove() -> None:

@@ -27,7 +27,7 @@ from golden_files import FOLDER
 from golden_readers import PLACES, READER, check_javascript, must_fit
 from rainbowdp.cli import app
 from rainbowdp.deployment import Deployment
-from rainbowdp.storage.documents import checksummed
+from tile_files import forged
 
 QUERY = rainbow_release.sql()
 KINDS = ("homogeneous", "proximity", "margin-flip", "exponential", "fixed-point")
@@ -106,28 +106,6 @@ def test_every_node_has_its_row_and_every_edge_is_checked(
 Content = dict[str, Any]
 
 
-def change(folder: Path, name: str, forge: Callable[[Content], Any]) -> None:
-    """Change a file of tiles, with checksums that fit everywhere."""
-    path = folder / name
-    content = json.loads(path.read_text())
-    content.pop("checksum")
-    forge(content)
-    path.write_text(checksummed(content))
-    sums = {}
-    for number in range(9):
-        keys = json.loads((folder / f"{number}.json").read_text())["checksum"]
-        joined = json.loads((folder / f"{number}.edges.json").read_text())
-        joined.pop("checksum")
-        joined["keys"] = keys
-        (folder / f"{number}.edges.json").write_text(checksummed(joined))
-        sums[number] = (keys, json.loads(checksummed(joined))["checksum"])
-    index = json.loads((folder / "index.json").read_text())
-    index.pop("checksum")
-    for number, entry in enumerate(index["tiles"]):
-        entry["keys"], entry["edges"] = sums[number]
-    (folder / "index.json").write_text(checksummed(index))
-
-
 def farther(content: Content) -> None:
     """Node 40 says that it is deep in its region, far from all others."""
     place = content["nodes"].index(40)
@@ -178,7 +156,7 @@ def an_edge_inside_left_out(content: Content) -> None:
 def test_a_tile_that_does_not_fit_is_refused(
     name: str, forge: Callable[[Content], Any], said: str, written: Path
 ) -> None:
-    change(written / "tiles", name, forge)
+    forged(written / "tiles", name, forge)
     with pytest.raises(rainbow_release.Refused, match=said):
         rainbow_release.check_tiles(written / "tiles", loaded(written))
 
@@ -186,13 +164,13 @@ def test_a_tile_that_does_not_fit_is_refused(
 def test_a_tile_that_fits_inside_but_not_across_is_refused(written: Path) -> None:
     """Its edges are rewritten to fit its own keys, too; the neighbors know better."""
     folder = written / "tiles"
-    change(folder, "0.json", all_farther)
+    forged(folder, "0.json", all_farther)
     with pytest.raises(rainbow_release.Refused, match=r"are not those of neighbors|does not fit"):
         rainbow_release.check_tiles(folder, loaded(written))
 
 
 def test_a_belief_about_the_neighbor_must_be_its_key(written: Path) -> None:
-    change(written / "tiles", "4.edges.json", another_belief)
+    forged(written / "tiles", "4.edges.json", another_belief)
     with pytest.raises(rainbow_release.Refused, match=r"does not fit|neighbors|true answer|no row"):
         rainbow_release.check_tiles(written / "tiles", loaded(written))
 
@@ -418,6 +396,22 @@ def test_design_writes_for_phones_and_check_proves_every_edge(tmp_path: Path) ->
     assert "tile 1" in gone.output
 
 
+def test_tiles_by_length_are_checked_by_their_steps(tmp_path: Path) -> None:
+    (tmp_path / "roads.csv").write_text("a,b,m\n" + "".join(f"{n},{n + 1},70\n" for n in range(9)))
+    (tmp_path / "tiles.csv").write_text(
+        "node,tile\n" + "".join(f"{n},{n // 5}\n" for n in range(10))
+    )
+    out = str(tmp_path / "out.json")
+    asked = ["--columns", "a,b", "--weight", "m", "--epsilon-per-km", "9", "--sites", "0,9"]
+    tiles = ["--mechanism", "exponential", "--tiles", str(tmp_path / "tiles.csv"), "-o", out]
+    told = CliRunner().invoke(app, ["design", str(tmp_path / "roads.csv"), *asked, *tiles])
+    assert told.exit_code == 0, told.output
+    checked = CliRunner().invoke(app, ["check", out, "--tiles", str(tmp_path / "out.tiles")])
+    said = " ".join(checked.output.split())
+    assert "all 9 that the 2 tiles list, between 10 nodes, checked exactly" in said
+    assert "only the graph can tell whether it has more, and how long they are" in said
+
+
 def test_tiles_that_cannot_be_written_are_refused_before_anything_is(tmp_path: Path) -> None:
     roads, some = tmp_path / "roads.csv", tmp_path / "some.csv"
     roads.write_text("a,b,m\n" + "".join(f"{a},{b},100\n" for a, b in streets(3)))
@@ -434,8 +428,6 @@ def test_tiles_that_cannot_be_written_are_refused_before_anything_is(tmp_path: P
         return " ".join(told.output.split())
 
     assert "has no label for node 1 and 7 more" in refused("some.csv", "--epsilon", "1")
-    by_length = refused("whole.csv", "--weight", "m", "--epsilon-per-km", "1")
-    assert "--tiles lists single steps between nodes" in by_length
     (tmp_path / "out.tiles").mkdir()
     assert "the folder of the tiles must be new" in refused("whole.csv", "--epsilon", "1")
 

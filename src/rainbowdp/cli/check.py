@@ -91,12 +91,22 @@ def check(
         facts["edges"] = (
             f"all {checked['edges']:,} that the {checked['tiles']:,} tiles list, between "
             f"{checked['nodes']:,} nodes, checked exactly; only the graph can tell whether it has "
-            "more"
+            f"more{_and_how_long(mechanism)}"
         )
     print_facts(facts)
     if not isinstance(mechanism, ExactCount):
         _warn_about_touching(mechanism)
     warn(mechanism.guarantee, _ABOUT)
+
+
+def _and_how_long(mechanism: ExactMechanism | ExactCount) -> str:
+    """What else the tiles of a map cannot show, if its edges have lengths."""
+    from rainbowdp.exact.counts import ExactCount
+    from rainbowdp.graphs.saying import ON_A_GRAPH
+
+    if isinstance(mechanism, ExactCount) or mechanism.neighbors == ON_A_GRAPH:
+        return ""
+    return ", and how long they are"
 
 
 def _must_not_be_tiles(file: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rainbowdp.cli.design_on_disk import DiskRequest, design_on_disk, engine_for
-from rainbowdp.cli.maps import counted, sites_from
+from rainbowdp.cli.maps import counted, places_as_nodes, sites_from
 from rainbowdp.cli.output import (
     AsJson,
     guarantee_from,
@@ -23,7 +23,7 @@ from rainbowdp.cli.output import (
 from rainbowdp.cli.per_length import Measured, PerLength
 from rainbowdp.deployment import DEPLOYED, Deployment, deploy
 from rainbowdp.display.numbers import uncertain
-from rainbowdp.errors import RainbowError
+from rainbowdp.errors import RainbowError, Unreached
 
 if TYPE_CHECKING:
     from rainbowdp.graphs.edges import Edges
@@ -34,19 +34,17 @@ if TYPE_CHECKING:
 
 KINDS = ("best", *DEPLOYED)
 ENGINES = ("auto", "memory", "duckdb")
+UNREACHED = ("refuse", "first")
 _FEW = 8  # columns of keys that are listed
 
 
-def _known_engine(value: str) -> str:
-    if value not in ENGINES:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(ENGINES)}.")
-    return value
+def _one_of(known: Sequence[str]) -> Callable[[str], str]:
+    def checked(value: str) -> str:
+        if value not in known:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(known)}.")
+        return value
 
-
-def _known_kind(value: str) -> str:
-    if value not in KINDS:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(KINDS)}.")
-    return value
+    return checked
 
 
 def design(
@@ -55,7 +53,7 @@ def design(
         typer.Argument(
             metavar="EDGES",
             help="The graph: .gr (PACE or DIMACS, also .gz or .xz), .parquet, .csv, .npy, "
-            ".graphml, or an edge list (.txt, .edges).",
+            ".graphml, OpenStreetMap (.osm.pbf, .osm), or an edge list (.txt, .edges).",
         ),
     ],
     out: Annotated[
@@ -67,9 +65,20 @@ def design(
     sites: Annotated[
         str | None,
         typer.Option(
-            help="Label nodes by the nearest of these: 17,5000 or Bellevue=17,Sinai=5000."
+            help="Label nodes by the nearest of these: 17,5000 or Bellevue=17,Sinai=5000; in an "
+            "OpenStreetMap file also LATITUDE/LONGITUDE for the nearest node."
         ),
     ] = None,
+    unreached: Annotated[
+        str,
+        typer.Option(
+            callback=_one_of(UNREACHED),
+            autocompletion=lambda: list(UNREACHED),
+            metavar="RULE",
+            help="What becomes of nodes that no site reaches: 'refuse' stops, 'first' gives them "
+            "to the first site.",
+        ),
+    ] = UNREACHED[0],
     labels: Annotated[
         Path | None, typer.Option(help="Or a file of labels: columns node and label, or .npy.")
     ] = None,
@@ -108,7 +117,7 @@ def design(
         str,
         typer.Option(
             "--mechanism",
-            callback=_known_kind,
+            callback=_one_of(KINDS),
             autocompletion=lambda: list(KINDS),
             metavar="KIND",
             help=f"One of {', '.join(KINDS)}. Best makes all of them and takes the one that says "
@@ -174,7 +183,7 @@ def design(
     engine: Annotated[
         str,
         typer.Option(
-            callback=_known_engine,
+            callback=_one_of(ENGINES),
             autocompletion=lambda: list(ENGINES),
             metavar="ENGINE",
             help="Where the graph is searched: 'memory', or 'duckdb' on disk, for graphs that are "
@@ -197,9 +206,10 @@ def design(
     region (for a fixed point, the number of its row) and a depth, or a margin for each answer. Each
     file appears whole or not at all.
 
-    A tie goes to the site listed first, and so does a node that no site reaches. Nodes that reach
-    no other region answer without noise. What is best depends on your goal: `--loss` says what an
-    answer costs, `--weights` how many people live at each node, `--forbid` what is never answered.
+    A tie goes to the site listed first. A node that no site reaches is refused, or goes to the
+    first site by `--unreached first`. Nodes that reach no other region answer without noise. What
+    is best depends on your goal: `--loss` says what an answer costs, `--weights` how many people
+    live at each node, `--forbid` what is never answered.
 
     Example: `rainbow design roads.gr.xz --sites 17,5000,9000 --epsilon 0.1 -o hospitals.json`
 
@@ -232,7 +242,9 @@ def design(
     if not out.absolute().parent.is_dir():
         raise RainbowError(f"the folder of --out must exist, got {out}")
     if tiles is not None:
-        _must_be_possible(out.with_suffix(".tiles"), asked is not None)
+        _must_be_new(out.with_suffix(".tiles"))
+    if sites is not None:
+        sites = places_as_nodes(sites, edges)
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
     only_in_memory = {
         "--epsilon-per-km or --mu-per-km": asked is not None,
@@ -264,13 +276,17 @@ def design(
     else:
         _say_what_lengths_are(loaded, edges, weighted or hops or weight is not None)
     placed = None if tiles is None else read_labels(tiles, loaded).tolist()
-    unreached = _Unreached()
+    beyond = 0
     utility: Any = None
     if sites is not None:
         named = not isinstance(loaded.names, range | Ids)
         found, by_length = sites_from(sites, named), weighted or weight is not None
         nearest = None if measured is not None else by_length
-        graph, unreached = _by_sites(loaded, found, nearest)
+        try:
+            graph, beyond = _by_sites(loaded, found, nearest, unreached)
+        except Unreached as error:
+            where, option = f"{edges}: ", "--unreached first"
+            raise Unreached(error.count, error.node, where=where, option=option) from None
         if loss == "distance":
             by_length = by_length or measured is not None
             with working("Measuring distances"):
@@ -288,16 +304,11 @@ def design(
         written = deployed.save(out)
         _save_for_phones(deployed, out, placed, sqlite)
     seconds = time.perf_counter() - started
-    _show(deployed, drawn, unreached, written, seconds, as_json, goal, measured)
+    _show(deployed, drawn, beyond, written, seconds, as_json, goal, measured)
 
 
-def _must_be_possible(folder: Path, by_length: bool) -> None:
+def _must_be_new(folder: Path) -> None:
     """Refuse tiles that could not be written, before the work and before any other file is."""
-    if by_length:
-        raise RainbowError(
-            "--tiles lists single steps between nodes, and edges with lengths have more; leave it "
-            "out, and give devices their keys from the .parquet file or by --sqlite"
-        )
     if folder.exists():
         raise RainbowError(f"the folder of the tiles must be new, got {folder}; remove it first")
 
@@ -330,30 +341,20 @@ def _counted_by(labels: Path | None, edges: Path) -> int | None:
 
 
 def _by_sites(
-    loaded: Edges, sites: dict[Any, int | str], weighted: bool | None
-) -> tuple[RainbowGraph, _Unreached]:
-    import numpy as np
-
+    loaded: Edges, sites: dict[Any, int | str], weighted: bool | None, unreached: Any
+) -> tuple[RainbowGraph, int]:
+    """The graph, and how many nodes no site reaches."""
     from rainbowdp.graphs.graph import RainbowGraph
     from rainbowdp.graphs.lengths import with_lengths
     from rainbowdp.graphs.sites import nearest_sites
 
     with progress_bar("Finding the nearest sites") as progress:
-        near = nearest_sites(loaded, sites, weighted=weighted, progress=progress)
+        near = nearest_sites(
+            loaded, sites, weighted=weighted, unreached=unreached, progress=progress
+        )
     loaded = loaded if weighted is None else with_lengths(loaded, False)
     graph = RainbowGraph(loaded, near.rainbows, near.names, labels=near.labels)
-    beyond = np.flatnonzero(np.isinf(near.distances))
-    if not len(beyond):
-        return graph, _Unreached()
-    return graph, _Unreached(len(beyond), graph.datasets[int(beyond[0])])
-
-
-@dataclass(frozen=True)
-class _Unreached:
-    """How many nodes no site reaches, and one of them."""
-
-    count: int = 0
-    node: Any = None
+    return graph, near.unreached
 
 
 def _by_labels(
@@ -475,7 +476,7 @@ def _deployed(
 def _show(
     deployed: Deployment,
     drawn: str | None,
-    unreached: _Unreached,
+    beyond: int,
     written: Path,
     seconds: float,
     as_json: bool,
@@ -497,7 +498,7 @@ def _show(
                 "touching": len(graph.touching),
                 "deepest": max(depths, default=None),
                 "certain": certain,
-                "unreached": unreached.count,
+                "unreached": beyond,
                 "guarantee": describe_guarantee(exact.guarantee),
                 "neighbors": exact.neighbors,
                 "lengths": None if measured is None else measured.as_dict(),
@@ -535,11 +536,8 @@ def _show(
         facts["loss"] = f"{-deployed.choice.value:.4g} in the mean over {over}"
     if certain:
         facts["certain"] = f"{counted(certain, 'node')} with no other region in reach: no noise"
-    if unreached.count:
-        facts["unreached"] = (
-            f"{counted(unreached.count, 'node')} with no site in reach, such as {unreached.node}: "
-            "given to the first site; name a site there, or leave these edges out"
-        )
+    if beyond:
+        facts["unreached"] = f"{counted(beyond, 'node')} with no site in reach: for the first site"
     facts["mechanism"] = mechanism
     facts["nodes"] = f"{nodes}: node, region, {_columns(list(deployed.keys))}"
     print_facts(facts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import Any
 
 from rainbowdp.errors import RainbowError
@@ -21,6 +23,28 @@ def sites_from(text: str, named: bool) -> dict[Any, int | str]:
             raise RainbowError(f"sites must be different, got {key!r} twice")
         found[key] = node
     return found
+
+
+def places_as_nodes(text: str, edges: Path) -> str:
+    """The sites with the nearest node for each ``LATITUDE/LONGITUDE`` of an OpenStreetMap file."""
+    from rainbowdp.graphs.readers.osm import ENDINGS, nearest_nodes
+
+    parts = [part.rpartition("=") for part in text.split(",")]
+    places = [last for *_, last in parts if "/" in last]
+    if not places or not str(edges).lower().endswith(ENDINGS):
+        return text
+    nodes = dict(zip(places, nearest_nodes(edges, [_degrees(p) for p in places]), strict=True))
+    return ",".join(f"{name}{equals}{nodes.get(last, last)}" for name, equals, last in parts)
+
+
+def _degrees(place: str) -> tuple[float, float]:
+    try:
+        latitude, longitude = (float(number) for number in place.split("/"))
+    except ValueError:
+        latitude = longitude = math.nan
+    if not (abs(latitude) <= 90 and abs(longitude) <= 180):
+        raise RainbowError(f"a place must be LATITUDE/LONGITUDE in degrees, got {place.strip()!r}")
+    return latitude, longitude
 
 
 def counted(number: int, noun: str) -> str:

@@ -2,7 +2,8 @@
 
 A site is a node. Every node belongs to the region of its nearest site, and a tie goes to the site
 listed first. The rainbow of a region is its own site first, then the others by their distance from
-it. A node that no site reaches is infinitely far from all of them, so it goes to the first.
+it. A node that no site reaches is infinitely far from all of them: it is refused, or it is a tie
+and goes to the first, as you choose.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rainbowdp.aliases import Answer, Dataset, Floats, Rainbow
-from rainbowdp.errors import InvalidGraph
+from rainbowdp.errors import InvalidGraph, Unreached
 from rainbowdp.expecting import brief, expect, hashable
 from rainbowdp.graphs.edges import Edges, Ids, place_of, placed
 from rainbowdp.graphs.engines import engine
@@ -69,6 +70,7 @@ def nearest_sites(
     sites: Sequence[Dataset] | Mapping[Answer, Dataset],
     *,
     weighted: bool | None = None,
+    unreached: Literal["refuse", "first"] = "refuse",
     progress: Callable[[float], None] | None = None,
 ) -> NearestSites:
     """Label every node by its nearest site, and give every site its rainbow.
@@ -86,6 +88,9 @@ def nearest_sites(
         edges. You must say which if edges have weights, unless ``rb.with_lengths`` already did:
         then lengths add up, and the two ends of an edge that is shorter than the unit are one
         place.
+    unreached
+        What becomes of nodes that no site reaches: ``"refuse"`` raises an error, ``"first"`` gives
+        them to the first site.
     progress
         Called with numbers from 0 to 1.
 
@@ -97,7 +102,8 @@ def nearest_sites(
     Raises
     ------
     InvalidGraph
-        If a site is not a node, is listed twice, or weights are asked for and missing.
+        If a site is not a node, is listed twice, or weights are asked for and missing; or if no
+        site reaches some nodes, unless ``unreached="first"``.
 
     Examples
     --------
@@ -112,12 +118,16 @@ def nearest_sites(
     """
     graph = placed(edges if weighted is not None else measured(edges, None, None))
     expect(sites, Iterable, "nearest_sites", InvalidGraph)
+    if unreached not in ("refuse", "first"):
+        raise InvalidGraph(f"unreached must be 'refuse' or 'first', got {brief(unreached)}")
     nodes = list(sites.values()) if isinstance(sites, Mapping) else list(sites)
     names = tuple(sites) if isinstance(sites, Mapping) else tuple(nodes)
     places = _places_of(graph, nodes)
     by_length = graph.steps is not None if weighted is None else weighted
     roads = _Roads(graph, by_length, len(places) + 1)
     distances = roads.distances(places)
+    if unreached == "refuse":
+        _must_be_reached(graph, distances)
     numbers = roads.claims(distances, places)
     between = np.empty((len(places), len(places)))
     for number, place in enumerate(places):
@@ -150,6 +160,13 @@ def _places_of(graph: Edges, nodes: Sequence[Dataset]) -> list[int]:
         twice = next(node for node in nodes if nodes.count(node) > 1)
         raise InvalidGraph(f"the sites list the node {brief(twice)} twice; list it once")
     return places
+
+
+def _must_be_reached(graph: Edges, distances: Floats) -> None:
+    beyond = np.flatnonzero(np.isinf(distances))
+    if len(beyond):
+        assert graph.names is not None
+        raise Unreached(len(beyond), brief(graph.names[int(beyond[0])]))
 
 
 def _is_whole(value: Any) -> bool:

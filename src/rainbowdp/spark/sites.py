@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rainbowdp.aliases import Answer, Rainbow
-from rainbowdp.errors import InvalidGraph
+from rainbowdp.errors import InvalidGraph, Unreached
 from rainbowdp.spark.frames import (
     Kept,
     Progress,
@@ -48,13 +48,14 @@ def nearest_sites(
     edges: DataFrame,
     sites: Sequence[Any] | Mapping[Answer, Any],
     *,
+    unreached: Literal["refuse", "first"] = "refuse",
     cut_every: int = CUT_EVERY,
     progress: Progress | None = None,
 ) -> SparkSites:
     """Label every dataset by its nearest site, and give every site its rainbow.
 
-    A tie goes to the site listed first, and so does a dataset that no site reaches. Cost: a search
-    of all datasets, and one that goes on from all sites until they have met.
+    A tie goes to the site listed first. Cost: a search of all datasets, and one that goes on from
+    all sites until they have met.
 
     Parameters
     ----------
@@ -65,6 +66,8 @@ def nearest_sites(
     sites
         Ids, or names with their ids, as in ``rb.nearest_sites``. Names are all whole numbers or all
         texts.
+    unreached
+        What becomes of datasets that no site reaches, as in ``rb.nearest_sites``.
     cut_every, progress
         As in ``depths``.
 
@@ -76,7 +79,8 @@ def nearest_sites(
     Raises
     ------
     InvalidGraph
-        If columns are missing, or a site is not a node or is listed twice.
+        If columns are missing, a site is not a node or is listed twice, or no site reaches some
+        datasets.
 
     """
     f = functions_of_columns()
@@ -86,6 +90,8 @@ def nearest_sites(
     names = tuple(sites) if isinstance(sites, Mapping) else tuple(places)
     if len(set(places)) < len(places) or not places:
         raise InvalidGraph("the sites must be at least one node, each listed once")
+    if unreached not in ("refuse", "first"):
+        raise InvalidGraph(f"unreached must be 'refuse' or 'first', got {unreached!r}")
     spark, kind = nodes.sparkSession, node_kinds["id"]
     cut, said = way_to_cut(spark), progress or shown_on_a_terminal()
     known = nodes.select(f.col("id").cast(kind).alias("id")).distinct()
@@ -101,7 +107,6 @@ def nearest_sites(
     with Kept() as kept:
         roads = kept(both_ways(pairs))
         roads.count()
-        between = _between(places, start, roads, kept, cut, cut_every)
         found = search(start, roads, kept, cut, cut_every, None, said)
         labels = spark.createDataFrame(
             list(enumerate(names)),
@@ -113,11 +118,22 @@ def nearest_sites(
             f.broadcast(labels), "number"
         )
         table = cut(labeled.select("id", "label", "distance"))
+        if unreached == "refuse":
+            _must_be_reached(table)
+        between = _between(places, start, roads, kept, cut, cut_every)
     order = {}
     for name, line in zip(names, between, strict=True):
         nearest = sorted(range(len(places)), key=line.__getitem__)  # stable: ties as listed
         order[name] = tuple(names[other] for other in nearest)
     return SparkSites(table, order)
+
+
+def _must_be_reached(table: DataFrame) -> None:
+    f = functions_of_columns()
+    beyond = f.when(f.col("distance").isNull(), f.col("id"))
+    [(count, node)] = table.agg(f.count(beyond), f.min(beyond)).collect()
+    if count:
+        raise Unreached(count, repr(node))
 
 
 def _between(

@@ -87,7 +87,7 @@ def test_the_nearest_site_is_the_first_listed_of_a_tie(
     places = data.draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=4, unique=True))
     loaded(engine, world.pairs, size)
     edges = rb.RainbowGraph(world.pairs, [("a",)] * size).edge_positions()
-    near = rb.nearest_sites(Edges(edges, range(size)), places)
+    near = rb.nearest_sites(Edges(edges, range(size)), places, unreached="first")
     table = engine.nearest(places)
     owners, steps = values(engine, table, "mark"), values(engine, table, "level")
     assert [owners.get(place, 0) for place in range(size)] == near.numbers.tolist()

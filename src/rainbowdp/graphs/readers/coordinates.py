@@ -176,12 +176,14 @@ def lengths_by_coordinates(edges: Any, coordinates: Floats) -> Edges:
         )
     if not (np.isfinite(places).all() and (np.abs(places) <= [360, 90]).all()):
         raise InvalidGraph("coordinates must be degrees, up to 360 east and 90 north, got others")
-    x, y = np.radians(places).T
     first, second = np.asarray(loaded.pairs, dtype=np.int64).reshape(-1, 2).T
-    chord = (
-        np.sin((y[first] - y[second]) / 2) ** 2
-        + np.cos(y[first]) * np.cos(y[second]) * np.sin((x[first] - x[second]) / 2) ** 2
-    )
-    meters = 2 * RADIUS * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
-    whole = np.floor(meters * 1000).astype(np.int64)
+    whole = np.floor(meters_between(places[first], places[second]) * 1000).astype(np.int64)
     return replace(loaded, weights=whole / 1000, written=True, steps=None, unit=None)
+
+
+def meters_between(first: Floats, second: Floats) -> Floats:
+    """The great circles between places, rows of a longitude and a latitude in degrees."""
+    (x, y), (there, up) = np.radians(first).T, np.radians(second).T
+    chord = np.sin((y - up) / 2) ** 2 + np.cos(y) * np.cos(up) * np.sin((x - there) / 2) ** 2
+    meters: Floats = 2 * RADIUS * np.arcsin(np.sqrt(np.minimum(chord, 1.0)))
+    return meters

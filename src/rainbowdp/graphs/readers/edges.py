@@ -1,8 +1,9 @@
 """Read the edges of a graph from a file.
 
 ``read_graph`` takes Parquet, CSV and edge lists (``columns``), ``.gr`` files (``gr``), GraphML
-(``graphml``) and NumPy's ``.npy``. Nodes are names, or whole numbers kept in 32 bits if they fit;
-the result goes to ``RainbowGraph`` and ``nearest_sites`` as it is.
+(``graphml``), OpenStreetMap's files (``osm``) and NumPy's ``.npy``. Nodes are names, or whole
+numbers kept in 32 bits if they fit; the result goes to ``RainbowGraph`` and ``nearest_sites`` as it
+is.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from rainbowdp.graphs.edges import Edges, numbered
 from rainbowdp.graphs.readers.columns import LISTS, SEPARATORS, ColumnFile
 from rainbowdp.graphs.readers.gr import read_gr
 from rainbowdp.graphs.readers.graphml import read_graphml
+from rainbowdp.graphs.readers.osm import ENDINGS as OSM
+from rainbowdp.graphs.readers.osm import read_osm
 
 ENDINGS = (
     ".gr",
@@ -34,6 +37,7 @@ ENDINGS = (
     ".parquet",
     *SEPARATORS,
     *LISTS,
+    *OSM,
 )
 _DAMAGED = (  # what NumPy raises of a file whose header says anything
     *(OSError, EOFError, ValueError, TypeError, ArithmeticError, SyntaxError, TokenError),
@@ -57,6 +61,8 @@ def read_graph(
       spaces or commas between its fields, comments after # or %; its columns are 1, 2, 3, …
     * ``.graphml`` and this with ``.gz``: the nodes by their ids, and ``weight`` names an attribute.
     * ``.npy``: an array of two columns, read as a memory map.
+    * ``.osm.pbf``, ``.osm``, ``.osm.gz``, ``.osm.bz2``: the streets of an OpenStreetMap file, with
+      their lengths in meters (the extra ``osm``).
 
     Nodes in text and Parquet are whole numbers if those of the first edge are, and names otherwise.
 
@@ -115,6 +121,13 @@ def read_graph(
                 "columns and nodes"
             )
         return read_graphml(Path(path), weight)
+    if ending in OSM:
+        if columns or weight or nodes is not None:
+            raise InvalidGraph(
+                f"{path} is an OpenStreetMap file, whose nodes and lengths are its own; leave out "
+                "columns, weight and nodes"
+            )
+        return read_osm(path)[0]
     if ending == ".npy":
         if columns or weight:
             raise InvalidGraph(

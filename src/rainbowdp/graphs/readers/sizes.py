@@ -19,6 +19,7 @@ from rainbowdp.graphs.readers.edges import load_npy
 _SAMPLE = 1 << 20  # bytes, unpacked
 _PART = 1 << 12  # bytes that are read at a time
 _SHORT = 10  # bytes of an edge, where a file shows none
+_PLAIN_OSM, _PACKED_OSM = 400, 40  # bytes of an edge, in a file whose beginning has none
 
 
 def about_edges(path: str | PathLike[str]) -> int:
@@ -34,6 +35,8 @@ def about_edges(path: str | PathLike[str]) -> int:
         except (InvalidGraph, TypeError):  # not an array: the reader has a sentence for it
             return 0
     size = file.stat().st_size
+    if ".osm" in name:
+        return size // (_PLAIN_OSM if name.endswith(".osm") else _PACKED_OSM)
     sample, read = _beginning(file, name)
     edges = sample.count(b"<edge" if ".graphml" in name else b"\n")
     if not edges or not read:
