@@ -6,7 +6,6 @@ the work ends; the searches are those of ``engines.joins``, and their results ar
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,20 +17,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rainbowdp.aliases import Answer, Label, Rainbow
+from rainbowdp.aliases import Answer, Floats, Label
 from rainbowdp.errors import InvalidGraph
 from rainbowdp.expecting import brief, expect
-from rainbowdp.graphs.edges import Edges, Ids
+from rainbowdp.graphs.disk_loading import DiskLengths, Lengths, Unit, Wanted, load_edges
+from rainbowdp.graphs.disk_regions import DiskRegions
+from rainbowdp.graphs.edges import Edges, Ids, length_in_words
+from rainbowdp.graphs.engines import measured_joins
 from rainbowdp.graphs.engines.joins import Joins, joins
+from rainbowdp.graphs.engines.measured_plain import FARTHEST, TooFar
 from rainbowdp.graphs.margins import half_of_memory
 from rainbowdp.graphs.rainbows import as_rainbow
-from rainbowdp.graphs.readers.columns import LISTS, SEPARATORS, ColumnFile
-from rainbowdp.graphs.readers.edges import ends_of, file_ending, read_graph
+from rainbowdp.graphs.readers.goals import read_weights
 from rainbowdp.graphs.readers.nodes import read_labels
 from rainbowdp.graphs.readers.sizes import about_edges
-
-_TEXT = (".parquet", *SEPARATORS, *LISTS)  # what DuckDB reads by itself
-
+from rainbowdp.graphs.saying import ON_A_GRAPH, at_a_distance
+from rainbowdp.numeric.quantity import Number
 
 IN_MEMORY = 100  # bytes for each edge that the engines in memory take at their peak, measured
 _ROOM = 0.8  # of the machine's memory
@@ -58,15 +59,18 @@ def graph_on_disk(
     path: str | PathLike[str],
     *,
     columns: Sequence[str] | None = None,
-    lengths: Literal[False] | None = None,
+    weight: str | None = None,
+    lengths: Lengths = None,
+    unit: Unit = 1,
+    measure: str = "",
+    scale: Number = 1,
     memory: str | None = None,
     folder: str | PathLike[str] | None = None,
 ) -> Iterator[DiskGraph]:
     r"""Open a graph that is larger than memory, for depths, margins and mechanism files.
 
-    Edges are counted, not measured. Parquet and text files are read by DuckDB
-    and never held; a ``.gr``, ``.graphml`` or ``.npy`` file is read into memory once, 8 bytes for
-    each edge.
+    Parquet and text files are read by DuckDB and never held; a ``.gr``, ``.graphml`` or ``.npy``
+    file is read into memory once, 8 bytes for each edge and 8 more for its length.
 
     Parameters
     ----------
@@ -74,8 +78,19 @@ def graph_on_disk(
         A file that ``rb.read_graph`` reads.
     columns
         The names of the two columns with the ends of each edge, for a file with more than two.
+    weight
+        The name of the column or attribute with the lengths of the edges. DIMACS files have them
+        without a name.
     lengths
-        ``False`` counts the edges of a file that has lengths, which is refused otherwise.
+        What lengths are for, which must be said where a file has them. False counts edges. True
+        goes by length: ⌊length/unit⌋ steps each, exactly, as in ``rb.with_lengths``.
+        ``"nearest"`` has the nearest site go by length, and depth and promises by edge.
+    unit
+        For ``lengths=True`` the length of one step; or a function that chooses it, given a sample
+        of the lengths.
+    measure, scale
+        What the unit is measured in, for messages and files: ``"m"``; and how many of these a
+        length of 1 in the file is.
     memory
         How much DuckDB may use, such as ``"2GB"``; by default a quarter of the machine's.
     folder
@@ -108,73 +123,8 @@ def graph_on_disk(
     """
     allowed = f"{half_of_memory() // 2 >> 20}MiB" if memory is None else memory
     with joins(expect(allowed, str, "memory"), folder) as engine:
-        yield DiskGraph(engine, _loaded(engine, Path(path), columns, lengths))
-
-
-def _loaded(
-    engine: Joins, path: Path, columns: Sequence[str] | None, lengths: Literal[False] | None
-) -> range | str:
-    """Put the edges into DuckDB; the names of nodes as a range, or the table that has them."""
-    if file_ending(path) not in _TEXT:
-        edges = read_graph(path)
-        if lengths is None and edges.weights is not None and not (edges.weights == 1).all():
-            raise InvalidGraph(
-                f"{path} has lengths, and a graph on disk counts edges; say lengths=False, or "
-                "--hops on the command line"
-            )
-        assert edges.names is not None
-        engine.load(np.asarray(edges.pairs), len(edges.names))
-        return edges.names if isinstance(edges.names, range) else _named(engine, edges)
-    file = ColumnFile(path)
-    ends = ends_of(file, columns, None)
-    whole = file.are_numbers(ends)
-    query = file.selected(dict(zip(ends, ("src", "dst"), strict=True)), whole=whole)
-    import duckdb
-
-    try:
-        engine.run(f"CREATE TABLE raw AS {query}")
-        missing = "src IS NULL OR dst IS NULL" + ("" if whole else " OR src = '' OR dst = ''")
-        count, wrong = engine.one(
-            f"SELECT count(*), count(*) FILTER ({missing}) FROM raw"  # noqa: S608  ours
-        )
-    except duckdb.Error:
-        raise file.fault(ends, whole=whole) from None
-    if wrong:
-        raise file.fault(ends, whole=whole)
-    if not count:
-        raise InvalidGraph(f"the edge file {path} has no edges")
-    names = _numbered(engine, whole)
-    engine.run("DROP TABLE raw")
-    return names
-
-
-def _numbered(engine: Joins, whole: bool) -> range | str:
-    """Turn the table ``raw`` into edges between places."""
-    both = "SELECT src AS name FROM raw UNION SELECT dst FROM raw"
-    engine.run(
-        "CREATE TABLE names AS SELECT row_number() OVER (ORDER BY name) - 1 AS place, name "  # noqa: S608
-        f"FROM ({both})"
-    )
-    size, lowest, highest = engine.one("SELECT count(*), min(name), max(name) FROM names")
-    if whole and highest - lowest + 1 == size:
-        engine.run("DROP TABLE names")
-        engine.load_query(f"SELECT src - {lowest} AS src, dst - {lowest} AS dst FROM raw", size)  # noqa: S608
-        return range(lowest, highest + 1)
-    engine.load_query(
-        "SELECT a.place AS src, b.place AS dst FROM raw JOIN names AS a ON src = a.name "
-        "JOIN names AS b ON dst = b.name",
-        size,
-    )
-    return "names"
-
-
-def _named(engine: Joins, edges: Edges) -> str:
-    """A table with the names of nodes that are held in memory."""
-    assert edges.names is not None
-    named = edges.names.array if isinstance(edges.names, Ids) else np.array(edges.names, object)
-    kind = "UBIGINT" if isinstance(edges.names, Ids) else "VARCHAR"
-    engine.keep("names", {"place": np.arange(len(named)), "name": named}, f"name::{kind} AS name")
-    return "names"
+        wanted = Wanted(columns, weight, lengths, unit, measure, scale)
+        yield DiskGraph(engine, *load_edges(engine, Path(path), wanted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +137,15 @@ class DiskGraph:
         The DuckDB that holds it.
     names
         The nodes as a range, or the table that has them.
+    lengths
+        In which steps edges count that go by length; None where they are counted.
 
     """
 
     engine: Joins = field(repr=False)
     names: range | str
+    lengths: DiskLengths | None = None
+    _tables: dict[Any, str] = field(default_factory=dict, repr=False)  # that were searched for
 
     def __len__(self) -> int:
         return self.engine.size
@@ -201,26 +155,45 @@ class DiskGraph:
         """The number of edges, without loops and repeats."""
         return int(self.engine.one("SELECT count(*) FROM edges")[0]) // 2
 
-    def nearest_sites(self, sites: Sequence[Any] | Mapping[Answer, Any]) -> DiskRegions:
+    @property
+    def apart(self) -> str:
+        """How far apart two nodes are that a guarantee speaks of, in words."""
+        if self.lengths is None:
+            return ON_A_GRAPH
+        return at_a_distance(length_in_words(self.lengths.unit, self.lengths.measure))
+
+    def nearest_sites(
+        self,
+        sites: Sequence[Any] | Mapping[Answer, Any],
+        *,
+        unreached: Literal["refuse", "first"] = "refuse",
+    ) -> DiskRegions:
         """Label every node by its nearest site, and give every site its rainbow.
+
+        Sites are nearest by length where the graph was opened with ``lengths``.
 
         Parameters
         ----------
         sites
             Nodes, or names with their nodes, as in ``rb.nearest_sites``.
+        unreached
+            What to do where no site reaches a node: ``"refuse"`` the graph, or give such nodes to
+            the ``"first"`` site.
 
         Returns
         -------
         DiskRegions
-            The regions; a tie goes to the site listed first, and so does a node that none reaches.
+            The regions; a tie goes to the site listed first.
 
         Raises
         ------
         InvalidGraph
-            If a site is not a node, or is listed twice.
+            If a site is not a node, or is listed twice, or no site reaches some node.
 
         """
         expect(sites, Iterable, "nearest_sites", InvalidGraph)
+        if unreached not in ("refuse", "first"):
+            raise InvalidGraph(f"unreached must be refuse or first, got {brief(unreached)}")
         nodes = list(sites.values()) if isinstance(sites, Mapping) else list(sites)
         names = tuple(sites) if isinstance(sites, Mapping) else tuple(nodes)
         places = [self._place(node) for node in nodes]
@@ -229,20 +202,126 @@ class DiskGraph:
         if len(set(places)) < len(places):
             twice = next(node for node in nodes if nodes.count(node) > 1)
             raise InvalidGraph(f"the sites list the node {brief(twice)} twice; list it once")
-        between = self.engine.between(places)
+        found = self._nearest(places)
+        beyond = len(self) - int(self.engine.one(f"SELECT count(*) FROM {found}")[0])  # noqa: S608
+        if beyond and unreached == "refuse":
+            raise self._unreached(found, beyond)
+        between = self._between(places)
         np.fill_diagonal(between, -1.0)
         order = np.argsort(between, axis=1, kind="stable").tolist()
         rainbows = {
             name: tuple(names[other] for other in row)
             for name, row in zip(names, order, strict=True)
         }
-        found = self.engine.nearest(places)
-        unreached = len(self) - int(self.engine.one(f"SELECT count(*) FROM {found}")[0])  # noqa: S608
         table = self.engine.filled(found, "mark", 0)
-        return self._regions(table, names, rainbows, names, unreached)
+        at = dict(zip(names, places, strict=True))
+        return self._regions(table, names, rainbows, names, beyond, at)
+
+    @property
+    def _by_length(self) -> bool:
+        return "length" in self.engine.extra
+
+    def _nearest(self, places: Sequence[int]) -> str:
+        """A table of place and mark: the first of the nearest places."""
+        if self._by_length:
+            return measured_joins.nearest(self.engine, places)
+        return self.engine.nearest(places)
+
+    def _between(self, places: Sequence[int]) -> NDArray[np.float64]:
+        if self._by_length:
+            return measured_joins.between(self.engine, self.distance_table(places), places)
+        return self.engine.between(places)
+
+    def _unreached(self, found: str, count: int) -> InvalidGraph:
+        """What to say of nodes that no site reaches."""
+        (place,) = self.engine.one(
+            f"SELECT min(p.range) FROM range({len(self)}) AS p ANTI JOIN {found} AS f "  # noqa: S608
+            "ON p.range = f.place"
+        )
+        others = f" and {count - 1:,} more" if count > 1 else ""
+        return InvalidGraph(
+            f"no site reaches the node {brief(self.name_of(place))}{others}; name a site there, "
+            "leave these edges out, or give such nodes to the first site by unreached='first' "
+            "(--unreached first on the command line)"
+        )
+
+    def distance_table(self, places: Sequence[int]) -> str:
+        """A table of place and d0, d1, …: how far each node is from ``places``, null without a way.
+
+        Parameters
+        ----------
+        places
+            Positions of nodes.
+
+        Returns
+        -------
+        str
+            The name of the table; by length where nearest sites go by length.
+
+        """
+        key = ("distances", *places)
+        if key not in self._tables:
+            search = measured_joins.distances if self._by_length else Joins.distances
+            self._tables[key] = search(self.engine, places)
+        return self._tables[key]
+
+    def depth_table(self, regions: str) -> str:
+        """A table of place and level: the depth of the nodes that a boundary reaches.
+
+        Parameters
+        ----------
+        regions
+            A table of place and value, the number of the region.
+
+        Returns
+        -------
+        str
+            The name of the table; it is searched for once.
+
+        """
+        key = ("depths", regions)
+        if key not in self._tables:
+            if self.lengths is None:
+                self._tables[key] = self.engine.depths(regions)
+            else:
+                self._tables[key] = self._measured_depths(regions)
+        return self._tables[key]
+
+    def _measured_depths(self, regions: str) -> str:
+        try:
+            return measured_joins.depths(self.engine, regions)
+        except TooFar:
+            raise InvalidGraph(
+                f"some datasets are more than {FARTHEST:,} steps apart; use a larger unit"
+            ) from None
+
+    def margin_table(self, regions: str, truth: str, answers: int, cut: int) -> str:
+        """A table of place and m0, m1, …: how far each node is from where each answer is true.
+
+        Parameters
+        ----------
+        regions, truth
+            Tables of place and value: the number of the region, and of the true answer.
+        answers
+            The number of answers.
+        cut
+            The distance at which the search stops; what is farther, or out of reach, has it too.
+
+        Returns
+        -------
+        str
+            The name of the table.
+
+        """
+        if self.lengths is None:
+            return self.engine.margins(truth, answers, cut)
+        return measured_joins.margins(self.engine, regions, truth, answers, cut)
 
     def labeled(
-        self, labels: str | PathLike[str] | NDArray[Any], rainbows: Mapping[Label, Sequence[Any]]
+        self,
+        labels: str | PathLike[str] | NDArray[Any],
+        rainbows: Mapping[Label, Sequence[Any]],
+        answers: Sequence[Answer] | None = None,
     ) -> DiskRegions:
         """Label every node from a file or an array.
 
@@ -253,6 +332,8 @@ class DiskGraph:
             both are held in memory once.
         rainbows
             The rainbow of each label.
+        answers
+            The order in which answers are listed; by default that of the first rainbow.
 
         Returns
         -------
@@ -277,7 +358,7 @@ class DiskGraph:
         if missing is not None:
             raise InvalidGraph(f"label {brief(missing)} has no rainbow; add it to rainbows")
         table = self.engine.numbers(numbers)
-        return self._regions(table, tuple(values.tolist()), rainbows, None, 0)
+        return self._regions(table, tuple(values.tolist()), rainbows, answers, 0, None)
 
     def labels_from(self, path: str | PathLike[str]) -> NDArray[Any]:
         """A label for each node from a file, in memory.
@@ -293,7 +374,27 @@ class DiskGraph:
             A label for each node, in order.
 
         """
-        return read_labels(path, Edges(np.empty((0, 2), dtype=np.int64), self._listed()))
+        return read_labels(path, self._nodes())
+
+    def weights_from(self, path: str | PathLike[str]) -> Floats:
+        """What each node counts from a file, in memory.
+
+        Parameters
+        ----------
+        path
+            A file that ``rb.read_weights`` reads.
+
+        Returns
+        -------
+        array
+            A weight for each node, in order; 0 where the file lists none.
+
+        """
+        return read_weights(path, self._nodes())
+
+    def _nodes(self) -> Edges:
+        """The nodes without their edges."""
+        return Edges(np.empty((0, 2), dtype=np.int64), self._listed())
 
     @cached_property
     def has_texts(self) -> bool:
@@ -308,6 +409,24 @@ class DiskGraph:
             return self.names
         found = self.engine.arrays("SELECT name FROM names ORDER BY place")["name"]
         return Ids(found) if found.dtype.kind in "iu" else found.tolist()
+
+    def name_of(self, place: int) -> Any:
+        """The node at a place.
+
+        Parameters
+        ----------
+        place
+            Its position.
+
+        Returns
+        -------
+        int or str
+            The node.
+
+        """
+        if isinstance(self.names, range):
+            return self.names[place]
+        return self.engine.one(f"SELECT name FROM names WHERE place = {place}")[0]  # noqa: S608
 
     def _place(self, node: Any) -> int:
         whole = isinstance(node, int | np.integer) and not isinstance(node, bool)
@@ -327,6 +446,7 @@ class DiskGraph:
         rainbows: Mapping[Label, Sequence[Any]],
         answers: Sequence[Answer] | None,
         unreached: int,
+        sites: Mapping[Answer, int] | None,
     ) -> DiskRegions:
         """Regions numbered in the order of their first node, as a graph in memory has them."""
         first = self.engine.run(
@@ -338,107 +458,4 @@ class DiskGraph:
         name = self.engine.renumbered(table, order)
         chosen = as_rainbow(answers if answers is not None else rainbows[shown[0]])
         orders = {label: as_rainbow(rainbows[label], chosen) for label in shown}
-        return DiskRegions(self, name, orders, chosen, unreached)
-
-
-@dataclass(frozen=True, eq=False)
-class DiskRegions:
-    """The regions of a graph on disk, with a rainbow for each.
-
-    Attributes
-    ----------
-    graph
-        The graph.
-    table
-        The table of place and value, the number of the region in ``rainbows``.
-    rainbows
-        The rainbow of each region, in order of first appearance.
-    answers
-        The answers in order.
-    unreached
-        How many nodes no site reaches.
-
-    """
-
-    graph: DiskGraph
-    table: str = field(repr=False)
-    rainbows: Mapping[Label, Rainbow]
-    answers: tuple[Answer, ...]
-    unreached: int = 0
-
-    @property
-    def truth(self) -> tuple[int, ...]:
-        """For each region the index of its first choice among the answers."""
-        return tuple(self.answers.index(order[0]) for order in self.rainbows.values())
-
-    @cached_property
-    def depth_table(self) -> str:
-        """The table of place and level: the depth of the nodes that a boundary reaches."""
-        return self.graph.engine.depths(self.table)
-
-    @cached_property
-    def counts(self) -> dict[tuple[Label, float], int]:
-        """How many nodes each region and depth has, in order; the depth may be infinite."""
-        labels = list(self.rainbows)
-        rows = self.graph.engine.run(
-            f"SELECT r.value, d.level, count(*) FROM {self.table} AS r LEFT JOIN "  # noqa: S608
-            f"{self.depth_table} AS d ON r.place = d.place GROUP BY ALL ORDER BY ALL NULLS LAST"
-        )
-        return {
-            (labels[number], math.inf if level is None else level): count
-            for number, level, count in rows
-        }
-
-    @cached_property
-    def touching(self) -> tuple[tuple[Label, Label], ...]:
-        """The pairs of regions joined by an edge, each once."""
-        labels = list(self.rainbows)
-        return tuple((labels[a], labels[b]) for a, b in self.graph.engine.touching(self.table))
-
-    def depths(self) -> NDArray[np.float64]:
-        """The depth of each node, in memory."""
-        sql = (
-            f"SELECT d.level AS level FROM {self.table} AS r LEFT JOIN {self.depth_table} AS d "  # noqa: S608
-            "ON r.place = d.place ORDER BY r.place"
-        )
-        found = self.graph.engine.arrays(sql)["level"]
-        return np.ma.filled(np.ma.asarray(found).astype(np.float64), math.inf)
-
-    def region_numbers(self) -> NDArray[Any]:
-        """The index in ``rainbows`` of each node's region, in memory."""
-        sql = f"SELECT value FROM {self.table} ORDER BY place"  # noqa: S608  our name
-        return self.graph.engine.arrays(sql)["value"]
-
-    def margin_table(self, cut: int) -> str:
-        """Find margins: how far each node is from where each answer is the first choice.
-
-        Parameters
-        ----------
-        cut
-            The distance at which the search stops; what is farther, or out of reach, has it too.
-
-        Returns
-        -------
-        str
-            The name of a table of place and m0, m1, …, a margin for each answer.
-
-        """
-        engine = self.graph.engine
-        truth = engine.renumbered(self.table, self.truth)
-        found = engine.margins(truth, len(self.answers), cut)
-        engine.run(f"DROP TABLE {truth}")
-        return found
-
-    def must_be_depths(self) -> None:
-        """Refuse depths that jump: what the proof by region and depth relies on, on every edge."""
-        wrong = self.graph.engine.one(
-            f"SELECT count(*) FROM edges JOIN {self.table} AS a ON src = a.place "  # noqa: S608
-            f"JOIN {self.table} AS b ON dst = b.place "
-            f"LEFT JOIN {self.depth_table} AS c ON src = c.place "
-            f"LEFT JOIN {self.depth_table} AS d ON dst = d.place "
-            "WHERE CASE WHEN a.value <> b.value THEN c.level IS DISTINCT FROM 0 "
-            "OR d.level IS DISTINCT FROM 0 ELSE (c.level IS NULL) <> (d.level IS NULL) "
-            "OR abs(c.level - d.level) > 1 END"
-        )[0]
-        if wrong:
-            raise InvalidGraph(f"depths must change by at most 1 on an edge, but {wrong} do not")
+        return DiskRegions(self, name, orders, chosen, unreached, sites)
