@@ -54,7 +54,7 @@ def test_regions_depths_and_files_are_those_of_a_graph_in_memory(
     sites = {key: f"x{node}" if prefix else node for key, node in SITES.items()}
     graph = in_memory(file, sites)
     with rb.graph_on_disk(file, memory="200MB", folder=tmp_path) as held:
-        with pytest.raises(rb.InvalidGraph, match="no site reaches the node .*200.* and 1 more; "):
+        with pytest.raises(rb.InvalidGraph, match=r"no site reaches the node .*200.* and 1 more; "):
             held.nearest_sites(sites)
         near = held.nearest_sites(sites, unreached="first")
         assert (len(held), held.edge_count, near.unreached) == (len(graph), graph.edge_count, 2)
@@ -203,7 +203,7 @@ def test_a_loss_decides_by_name_and_on_the_command_line(tmp_path: Path) -> None:
         with pytest.raises(rb.InvalidRainbow, match="must be one of a, b, c, got 'd'"):
             rb.deploy_on_disk(near, rb.DP(1), forbid="d")
         numbers = near.region_numbers()
-        labels = held.labeled(numbers, {k: ("x", "y") for k in range(3)})
+        labels = held.labeled(numbers, dict.fromkeys(range(3), ("x", "y")))
         with pytest.raises(rb.InvalidMechanism, match="'distance' for the regions of nearest"):
             rb.deploy_on_disk(labels, rb.DP(1), utility="distance")
     (tmp_path / "loss.csv").write_text("site,a,b,c\na,0,5,40\nb,5,0,9\nc,40,2,0\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,16 +11,19 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import rainbowdp as rb
+from rainbowdp.cli import app
+from rainbowdp.graphs.disk_loading import DiskLengths
 from rainbowdp.mechanisms.best_on_graphs import best_on_graph
 from rainbowdp.on_disk.kinds import KINDS
 
 SITES = ("a", "b", "c")
 PROMISES = (rb.DP(1), rb.DP("0.4"), rb.DP("0.5", "0.01"), rb.GaussianDP(1))
-few = settings(max_examples=12, phases=[Phase.generate], deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite
@@ -116,3 +121,117 @@ def test_goals_and_lengths_are_followed_as_in_memory(data: st.DataObject) -> Non
             near = held.nearest_sites(sites)
             assert held.apart == graph.apart
             must_agree(near, graph, promise, folder, **wanted)
+
+
+def command(folder: Path, engine: str, *options: str) -> dict[str, Any]:
+    """What ``rainbow design`` says as JSON, and the keys that it writes."""
+    out = folder / f"{engine}.json"
+    words = ["design", str(folder / "roads.csv"), "-o", str(out), "--engine", engine, "--json"]
+    said = CliRunner().invoke(app, [*words, *options])
+    assert said.exit_code == 0, said.output
+    told: dict[str, Any] = json.loads(said.stdout)
+    return {**told, "read": keys_of(out.with_suffix(".parquet"), None)}
+
+
+NEAR = ("--sites", "a=0,b=7,c=16")
+BY_EDGE = (*NEAR, "--columns", "from,to", "--epsilon", "0.7")
+SAME = ("nodes", "edges", "regions", "touching", "neighbors", "guarantee", "lengths", "forbidden")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        (*BY_EDGE, "--mechanism", "homogeneous"),
+        (*BY_EDGE, "--boundary", "total", "--weights", "people.csv"),
+        (*BY_EDGE, "--boundary", "total", "--loss", "distance", "--forbid", "b"),
+        (*BY_EDGE, "--boundary", "symmetric", "--forbid", "b"),
+        (*BY_EDGE, "--boundary", "0.5,0.25,0.25"),
+        (*BY_EDGE, "--mechanism", "margin-flip", "--weight", "length"),
+        (*BY_EDGE, "--boundary", "total", "--loss", "distance", "--weight", "length"),
+        (*NEAR, "--weight", "length", "--epsilon-per-km", "90", "--lengths-in", "ft"),
+        (*NEAR, "--weight", "length", "--mu-per-km", "20", "--unit", "2.5m", "--boundary", "worst"),
+    ],
+)
+def test_the_command_does_on_disk_what_it_does_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    edges = [(node, node + 1) for node in range(18)] + [(0, 5), (3, 12)]
+    rows = (f"{a},{b},{(a * 7) % 13 + 4.5}\n" for a, b in edges)
+    Path("roads.csv").write_text("from,to,length\n" + "".join(rows))
+    Path("people.csv").write_text("node,weight\n1,70\n9,5\n16,30\n")
+    theirs, ours = (command(tmp_path, engine, *options) for engine in ("memory", "duckdb"))
+    assert {name: ours[name] for name in SAME} == {name: theirs[name] for name in SAME}
+    assert ours["truth"] == pytest.approx(theirs["truth"], rel=1e-9)
+    values = {each["kind"]: each["value"] for each in theirs["candidates"] or []}
+    for each in ours["candidates"] or []:
+        if (value := values[each["kind"]]) is None:
+            assert each["value"] is None
+        else:
+            assert each["value"] == pytest.approx(value, rel=1e-7)
+    if not theirs["candidates"]:
+        assert (ours["kind"], ours["boundary"]) == (theirs["kind"], theirs["boundary"])
+    if ours["kind"] == theirs["kind"] == "homogeneous":
+        assert ours["read"] == theirs["read"]
+        assert rb.load("duckdb.json").describe() == rb.load("memory.json").describe()
+
+
+def test_ties_are_worth_the_same_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("roads.csv").write_text("".join(f"{node},{node + 1}\n" for node in range(9)))
+    marks = "".join(f"{node},{'north' if node < 5 else 'south'}\n" for node in range(10))
+    Path("labels.csv").write_text("node,label\n" + marks)
+    Path("rainbows.csv").write_text("north,a|b,c\nsouth,c,a|b\n")
+    asked = ("--labels", "labels.csv", "--rainbows", "rainbows.csv", "--ties", "|")
+    options = (*asked, "--epsilon", "1", "--boundary", "total")
+    theirs, ours = (command(tmp_path, engine, *options) for engine in ("memory", "duckdb"))
+    assert (ours["truth"], ours["read"]) == (theirs["truth"], theirs["read"])
+    refused = CliRunner().invoke(
+        app,
+        [
+            "design",
+            "roads.csv",
+            *asked,
+            "--epsilon",
+            "1",
+            "--engine",
+            "duckdb",
+            "-o",
+            "x.json",
+            "--loss",
+            "distance",
+        ],
+    )
+    assert "--loss distance needs --sites, got --labels" in refused.output
+
+
+def test_what_a_graph_with_lengths_on_disk_refuses(tmp_path: Path) -> None:
+    file = tmp_path / "roads.csv"
+    file.write_text("from,to,length\n0,1,4\n1,2,30\n2,3,1\n")
+
+    def opened(**given: Any) -> Any:
+        return rb.graph_on_disk(file, memory="100MB", **{"weight": "length", **given})
+
+    with opened(lengths=True, unit=10, measure="m") as held:
+        with pytest.raises(rb.InvalidGraph, match="between 0 and 1 is shorter than the unit"):
+            held.labeled(np.array([0, 1, 1, 1]), {0: ("x", "y"), 1: ("y", "x")})
+        assert held.lengths == DiskLengths(Fraction(10), "m", 30 / 35, 2)
+        near = held.nearest_sites([1, 2])
+        table = near.depth_table
+        held.engine.run(f"UPDATE {table} SET level = level + 1 WHERE place = 1")
+        with pytest.raises(rb.InvalidGraph, match="or by its steps, but on 2 edges they do not"):
+            rb.deploy_on_disk(near, rb.DP(1), "homogeneous")
+    for other, said in (
+        ({"lengths": None}, "has lengths, and it must be said what they are for"),
+        ({"lengths": True, "unit": 0}, "unit must be a length above 0"),
+        ({"lengths": True, "unit": "1e-9"}, "at most 2,000,000,000 units of 1e-09, got 30"),
+    ):
+        with pytest.raises(rb.InvalidGraph, match=said), opened(**other):
+            pass
+    file.write_text("from,to,length\n0,1,4\n1,2,-3\n")
+    with pytest.raises(rb.InvalidGraph, match=r"got -3 in .*, line 3"), opened(lengths=True):
+        pass
+    file.write_text("0,1\n1,2\n")
+    with pytest.raises(rb.InvalidGraph, match="has no lengths"), opened(weight=None, lengths=True):
+        pass

@@ -20,7 +20,7 @@ from rainbowdp.mechanisms.boundary import BoundaryCondition
 from rainbowdp.mechanisms.design import design, moderate_levels, worst_case_boundary
 from rainbowdp.mechanisms.mechanism import Mechanism
 from rainbowdp.mechanisms.optimal import optimal_on_graph
-from rainbowdp.mechanisms.worths import Worths
+from rainbowdp.mechanisms.worths import Worths, is_better
 
 _CELLS = 1 << 20  # datasets times answers up to which the worst case is designed, too
 _COLUMNS = 8_000  # of a program for a boundary: some seconds
@@ -58,7 +58,10 @@ def best_homogeneous(
         made = optimal_on_graph(graph, promise, _always(graph, said))
         note = f"its boundary says {graph.answers[said]} everywhere"
         found.append((worths.mean(made), made, note))
-    _, made, note = max(found, key=lambda each: each[0])
+    most, made, note = found[0]
+    for value, other, words in found[1:]:
+        if is_better(value, most):
+            most, made, note = value, other, words
     return made, note
 
 

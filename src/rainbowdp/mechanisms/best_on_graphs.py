@@ -38,7 +38,14 @@ from rainbowdp.mechanisms.preferring import follows, preferring, reordered
 from rainbowdp.mechanisms.proximity import proximity_by_margins
 from rainbowdp.mechanisms.unrestricted.primal_dual import primal_dual
 from rainbowdp.mechanisms.unrestricted.program import program
-from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, Worths, goal_of
+from rainbowdp.mechanisms.worths import (
+    AnyUtility,
+    AnyWeights,
+    Forbidden,
+    Worths,
+    goal_of,
+    is_better,
+)
 
 Made: TypeAlias = Mechanism
 
@@ -55,7 +62,6 @@ _CALM = 1  # ε from which a settled fixed point was within 0.1 % of the program
 _WORTHWHILE = 0.01  # of the loss: less is not worth a row for each dataset
 _MERGED_CELLS = 1 << 22  # of classes of datasets, where there are more than either
 _FAR_FROM = 1.5  # of e^ε: a larger crowd than this has not been seen to be mended
-_TIE = 1e-9  # a kind that is better by less is not: the simpler one stays
 _ROUNDS, _NEAR = 60, 1e-6
 _SETTLED = "a fixed point as it is"  # within a percent of the best for the true answer
 _REGARDLESS = {"program", "primal-dual"}  # of regions, so that one graph will do
@@ -215,11 +221,6 @@ def best_on_graph(
         return each.kind != name, math.inf if each.value is None else -each.value
 
     return Choice(chosen, tuple(sorted(candidates, key=rank)), worths.words)
-
-
-def is_better(value: float, known: float) -> bool:
-    """Whether a kind is worth more than one that is known: by more than rounding."""
-    return value > known + _TIE * max(1.0, abs(known))
 
 
 def each_kind(

@@ -16,8 +16,8 @@ from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.disk_regions import DiskRegions
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
-from rainbowdp.mechanisms.best_on_graphs import Candidate, is_better
-from rainbowdp.mechanisms.worths import Forbidden
+from rainbowdp.mechanisms.best_on_graphs import Candidate
+from rainbowdp.mechanisms.worths import Forbidden, is_better
 from rainbowdp.on_disk.goals import goal_on_disk
 from rainbowdp.on_disk.kinds import BOUNDARIES, KINDS, Made, Shop
 from rainbowdp.storage.documents import checksum
