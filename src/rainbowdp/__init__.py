@@ -82,7 +82,8 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.exact.check import Check
     from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.mechanism import ExactMechanism
-    from rainbowdp.graphs.disk import DiskGraph, graph_on_disk
+    from rainbowdp.graphs.disk import graph_on_disk
+    from rainbowdp.graphs.disk_graph import DiskGraph
     from rainbowdp.graphs.disk_regions import DiskRegions
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.forbidding import forbid
@@ -375,7 +376,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "exact.check": ("Check",),
     "exact.counts": ("ExactCount",),
     "exact.mechanism": ("ExactMechanism",),
-    "graphs.disk": ("DiskGraph", "graph_on_disk"),
+    "graphs.disk": ("graph_on_disk",),
+    "graphs.disk_graph": ("DiskGraph",),
     "graphs.disk_regions": ("DiskRegions",),
     "graphs.edges": ("Edges",),
     "graphs.graph": ("RainbowGraph",),

@@ -17,7 +17,7 @@ from rainbowdp.expecting import brief
 from rainbowdp.graphs.forbidding import left_without
 
 if TYPE_CHECKING:
-    from rainbowdp.graphs.disk import DiskGraph
+    from rainbowdp.graphs.disk_graph import DiskGraph
 
 
 @dataclass(frozen=True, eq=False)
