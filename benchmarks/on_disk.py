@@ -58,8 +58,8 @@ def main() -> None:
             )
             margins = engine.margins(truth, 4, asked.cut)
             clock.says(f"margins of 4 answers up to {asked.cut}")
-            jump = engine.farthest_jump(margins, ["m0", "m1", "m2", "m3"])
-            clock.says(f"every edge checked, largest change {jump}")
+            wrong = engine.wrong_margins(truth, margins, 4)
+            clock.says(f"every edge checked, {wrong} wrong")
 
 
 class Clock:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +74,21 @@ def test_regions_depths_and_files_are_those_of_a_graph_in_memory(
             ours.save(tmp_path / "ours.json")
             theirs.save(tmp_path / "theirs.json")
             assert same_keys(tmp_path / "ours.parquet", tmp_path / "theirs.parquet", ours)
+            ours.save_sqlite(tmp_path / "ours.db")
+            theirs.save_sqlite(tmp_path / "theirs.db")
+            assert rows_of(tmp_path / "ours.db") == rows_of(tmp_path / "theirs.db")
     assert not list(tmp_path.glob("rainbowdp-*"))
+
+
+def rows_of(database: Path) -> Any:
+    """What a database says: the sums of each node's row."""
+    with closing(sqlite3.connect(database)) as connection:
+        about = connection.execute("SELECT * FROM about").fetchall()
+        rows = connection.execute(
+            "SELECT node, tile, total, upto, answer FROM node JOIN place USING (place) "
+            "JOIN weight USING (place) ORDER BY node, upto"
+        )
+        return about, rows.fetchall()
 
 
 def same_keys(ours: Path, theirs: Path, made: rb.DiskDeployment) -> bool:
@@ -233,8 +249,8 @@ def test_the_command_goes_by_name_or_by_size_and_says_so(
     assert "147 edges need about 0.0 GiB in memory" in large.stderr
     assert "it stays on disk (--engine duckdb)" in large.stderr
     assert "engine       duckdb, the graph on disk" in large.stdout
-    refused = run(*asked, "--sqlite")
-    assert "--sqlite needs the graph in memory, but some 147 edges" in refused.output
+    refused = run(*asked, "--tiles", "tiles.csv")
+    assert "--tiles needs the graph in memory, but some 147 edges" in refused.output
     by_name = run(*asked, "--engine", "duckdb", "--mechanism", "fixed-point")
     assert "fixed-point or primal-dual needs the graph in memory; leave" in by_name.output
     assert "--memory is for --engine duckdb" in (

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import rainbowdp as rb
 from rainbowdp.cli import app
 from rainbowdp.graphs.disk_loading import DiskLengths
+from rainbowdp.graphs.engines import measured_joins
 from rainbowdp.mechanisms.best_on_graphs import best_on_graph
 from rainbowdp.on_disk.kinds import KINDS
 
@@ -206,7 +207,9 @@ def test_ties_are_worth_the_same_on_disk(tmp_path: Path, monkeypatch: pytest.Mon
     assert "--loss distance needs --sites, got --labels" in refused.output
 
 
-def test_what_a_graph_with_lengths_on_disk_refuses(tmp_path: Path) -> None:
+def test_what_a_graph_with_lengths_on_disk_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "roads.csv"
     file.write_text("from,to,length\n0,1,4\n1,2,30\n2,3,1\n")
 
@@ -218,6 +221,17 @@ def test_what_a_graph_with_lengths_on_disk_refuses(tmp_path: Path) -> None:
             held.labeled(np.array([0, 1, 1, 1]), {0: ("x", "y"), 1: ("y", "x")})
         assert held.lengths == DiskLengths(Fraction(10), "m", 30 / 35, 2)
         near = held.nearest_sites([1, 2])
+        search = measured_joins.margins
+
+        def forged(engine: Any, *given: Any) -> str:  # no jump, but two middles of one edge
+            found = search(engine, *given)
+            assert engine.run(f"SELECT m0, m1 FROM {found}") == [(0, 2), (0, 2), (2, 0), (2, 0)]
+            engine.run(f"UPDATE {found} SET m1 = 3 WHERE place < 2")
+            return found
+
+        monkeypatch.setattr(measured_joins, "margins", forged)
+        with pytest.raises(rb.InvalidMechanism, match="steps of an edge, but on 1 edges they do"):
+            rb.deploy_on_disk(near, rb.DP(1), "margin-flip")
         table = near.depth_table
         held.engine.run(f"UPDATE {table} SET level = level + 1 WHERE place = 1")
         with pytest.raises(rb.InvalidGraph, match="or by its steps, but on 2 edges they do not"):

@@ -247,7 +247,6 @@ def design(
         "--coordinates": coordinates is not None,
         "--mechanism fixed-point or primal-dual": kind not in ON_DISK,
         "--tiles": tiles is not None,
-        "--sqlite": sqlite,
     }
     needing = [name for name, said in only_in_memory.items() if said]
     if engine_for(edges, engine, needing) == "duckdb":
@@ -255,6 +254,7 @@ def design(
             *(edges, ends, sites, labels, rainbows, guarantee, kind, out, memory),
             lengths=DiskLengthsAsked(weight, weighted or weight is not None, hops, asked),
             goal=DiskGoalAsked(loss, weights, forbid, ties, boundary),
+            sqlite=sqlite,
         )
         design_on_disk(on_disk, as_json=as_json)
         return

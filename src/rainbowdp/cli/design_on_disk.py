@@ -65,6 +65,7 @@ class DiskRequest:
     lengths: DiskLengthsAsked = DiskLengthsAsked()
     goal: DiskGoalAsked = DiskGoalAsked()
     unreached: str = "refuse"
+    sqlite: bool = False
 
 
 def engine_for(edges: Path, engine: str, only_in_memory: Sequence[str]) -> str:
@@ -131,6 +132,8 @@ def design_on_disk(asked: DiskRequest, *, as_json: bool) -> None:
         )
         with working(f"Writing {asked.out}"):
             written = made.save(asked.out)
+            if asked.sqlite:
+                made.save_sqlite(asked.out.with_suffix(".db"))
         seconds = time.perf_counter() - started
         _show(made, regions, written, seconds, as_json, asked.goal, measured)
 

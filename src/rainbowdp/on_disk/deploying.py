@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from rainbowdp.deployment import must_be_columns, region_column
 from rainbowdp.errors import InvalidFile, InvalidGuarantee, InvalidMechanism, RainbowError
 from rainbowdp.exact.mechanism import ExactMechanism
+from rainbowdp.exact.names import name_to_json
 from rainbowdp.expecting import brief, expect
 from rainbowdp.graphs.disk_regions import DiskRegions
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
@@ -23,6 +24,7 @@ from rainbowdp.on_disk.kinds import BOUNDARIES, KINDS, Made, Shop
 from rainbowdp.storage.documents import checksum
 from rainbowdp.storage.sql import quoted
 from rainbowdp.storage.whole_file import whole_file
+from rainbowdp.tiling import write_sqlite
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,62 @@ class DiskDeployment:
             self.mechanism.save(target)
         return target
 
+    def save_sqlite(self, path: str | PathLike[str]) -> Path:
+        """Write a SQLite database from which a phone draws in SQL (``docs/format.md``).
+
+        Parameters
+        ----------
+        path
+            The database.
+
+        Returns
+        -------
+        pathlib.Path
+            The database.
+
+        Raises
+        ------
+        InvalidFile
+            If it cannot be written.
+        InvalidMechanism
+            If the rows are too long for a table.
+
+        """
+        engine, by_depth = self.regions.graph.engine, self.mechanism.name == "homogeneous"
+        columns = ["r.value", "k.level"] if by_depth else [f"k.{c}" for c in self._columns.values()]
+        names, spots = [f"c{number}" for number in range(len(columns))], engine.table()
+        listed = ", ".join(f"{c} AS {n}" for c, n in zip(columns, names, strict=True))
+        source = f"{self.regions.table} AS r LEFT JOIN {self._keys} AS k ON r.place = k.place"
+        engine.run(
+            f"CREATE TABLE {spots} AS SELECT row_number() OVER (ORDER BY min(r.place)) - 1 AS "  # noqa: S608
+            f"spot, {listed} FROM {source} GROUP BY ALL"
+        )
+        same = " AND ".join(
+            f"{c} IS NOT DISTINCT FROM s.{n}" for c, n in zip(columns, names, strict=True)
+        )
+        node, named = self._node()
+        nodes = engine.stream(
+            f"SELECT {node}, NULL, s.spot FROM {source} JOIN {spots} AS s ON {same} {named}"  # noqa: S608
+        )
+        labels = [name_to_json(label) for label in self.regions.rainbows]
+
+        def keys() -> Iterator[list[Any]]:
+            for row in engine.stream(f"SELECT {', '.join(names)} FROM {spots} ORDER BY spot"):  # noqa: S608
+                yield [labels[row[0]], row[1]] if by_depth else list(row)
+
+        return write_sqlite(path, self.mechanism, keys, by_depth, nodes)
+
+    def _node(self) -> tuple[str, str]:
+        """The name of the node at r.place, and the table that has it, in SQL."""
+        names = self.regions.graph.names
+        if isinstance(names, range):
+            return f"(r.place + {names.start})::BIGINT", ""
+        return "n.name", f"JOIN {names} AS n ON r.place = n.place"
+
     def _write_keys(self, draft: Path) -> None:
-        graph = self.regions.graph
+        graph, (node, names) = self.regions.graph, self._node()
         labels = region_column(list(self.regions.rainbows))
         must_be_columns(list(self._columns))
-        node, names = f"r.place + {graph.names.start}" if isinstance(graph.names, range) else "", ""
-        if not node:
-            node, names = "n.name", f"JOIN {graph.names} AS n ON r.place = n.place"
         listed = ", ".join(
             f"k.{column} AS {quoted(name, chr(34))}" for name, column in self._columns.items()
         )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _BLOCK = 1 << 22  # edges that go over from arrays at a time
+_ROWS = 10_000  # that are fetched at a time
 _SETTINGS = (
     "preserve_insertion_order = false",
     "autoinstall_known_extensions = false",
@@ -72,6 +73,13 @@ class Joins:
     def arrays(self, sql: str) -> dict[str, NDArray[Any]]:
         """The columns of a query, in memory."""
         return dict(self._connection.execute(sql).fetchnumpy())
+
+    def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, some in memory at a time; other queries may run meanwhile."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            while rows := cursor.fetchmany(_ROWS):
+                yield from rows
 
     def table(self) -> str:
         """A name for a new table."""
