@@ -24,7 +24,8 @@ from rainbowdp.on_disk.kinds import KINDS
 
 SITES = ("a", "b", "c")
 PROMISES = (rb.DP(1), rb.DP("0.4"), rb.DP("0.5", "0.01"), rb.GaussianDP(1))
-few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(few, max_examples=60)
 
 
 @st.composite
@@ -85,12 +86,24 @@ def must_agree(
 @few
 @given(data=st.data())
 def test_goals_and_lengths_are_followed_as_in_memory(data: st.DataObject) -> None:
+    must_be_followed(data)
+
+
+@pytest.mark.slow
+@many
+@given(data=st.data())
+def test_many_goals_and_lengths_are_followed_as_in_memory(data: st.DataObject) -> None:
+    must_be_followed(data)
+
+
+def must_be_followed(data: st.DataObject) -> None:
+    """A random map, promise, goal and use of lengths, on disk and in memory."""
     pairs, lengths = data.draw(roads())
     size = int(pairs.max()) + 1
     places = data.draw(st.lists(st.integers(0, size - 1), min_size=3, max_size=3, unique=True))
     sites, promise = dict(zip(SITES, places, strict=True)), data.draw(st.sampled_from(PROMISES))
-    mode = data.draw(st.sampled_from([False, "nearest", True]))
-    unit = data.draw(st.sampled_from([1, 7, "2.5"]))
+    mode: Any = data.draw(st.sampled_from([False, "nearest", True]))
+    unit: Any = data.draw(st.sampled_from([1, 7, "2.5"]))
     with TemporaryDirectory() as name:
         folder = Path(name)
         file = folder / "roads.csv"
