@@ -233,6 +233,8 @@ def test_what_a_graph_with_lengths_on_disk_refuses(
         with pytest.raises(rb.InvalidGraph, match="between 0 and 1 is shorter than the unit"):
             held.labeled(np.array([0, 1, 1, 1]), {0: ("x", "y"), 1: ("y", "x")})
         assert held.lengths == DiskLengths(Fraction(10), "m", 30 / 35, 2)
+        far = held.engine.run(f"SELECT d0 FROM {held.distance_table([0])} ORDER BY place")
+        assert far == [(0.0,), (0.0,), (30.0,), (30.0,)]  # the ends of a short edge are one place
         near = held.nearest_sites([1, 2])
         search = measured_joins.margins
 
