@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import rainbowdp as rb
-from rainbowdp import on_disk
 from rainbowdp.cli import app
 from rainbowdp.graphs import disk
+from rainbowdp.graphs.engines.joins import Joins
 
 SIDE = 9
 SITES = {"a": 10, "b": 51, "c": 77}
@@ -26,9 +28,9 @@ def grid_pairs() -> np.ndarray[Any, Any]:
     return np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in beside])
 
 
-def written(folder: Path, name: str, prefix: str = "") -> Path:
-    """A grid, an isolated edge far from all sites, a loop and a repeat; ids with a gap."""
-    rows = [*map(tuple, grid_pairs().tolist()), (200, 201), (3, 3), (1, 0)]
+def written(folder: Path, name: str, prefix: str = "", far: bool = True) -> Path:
+    """A grid, if asked for an edge far from all sites, a loop and a repeat; ids with a gap."""
+    rows = [*map(tuple, grid_pairs().tolist()), (200, 201 if far else 80), (3, 3), (1, 0)]
     file = folder / name
     text = "".join(f"{prefix}{a},{prefix}{b}\n" for a, b in rows)
     if not name.endswith(".parquet"):
@@ -54,7 +56,9 @@ def test_regions_depths_and_files_are_those_of_a_graph_in_memory(
     sites = {key: f"x{node}" if prefix else node for key, node in SITES.items()}
     graph = in_memory(file, sites)
     with rb.graph_on_disk(file, memory="200MB", folder=tmp_path) as held:
-        near = held.nearest_sites(sites)
+        with pytest.raises(rb.InvalidGraph, match=r"no site reaches the node .*200.* and 1 more; "):
+            held.nearest_sites(sites)
+        near = held.nearest_sites(sites, unreached="first")
         assert (len(held), held.edge_count, near.unreached) == (len(graph), graph.edge_count, 2)
         assert near.rainbows == {label: r.rainbow for label, r in graph.regions.items()}
         assert near.region_numbers().tolist() == graph.region_numbers.tolist()
@@ -70,7 +74,21 @@ def test_regions_depths_and_files_are_those_of_a_graph_in_memory(
             ours.save(tmp_path / "ours.json")
             theirs.save(tmp_path / "theirs.json")
             assert same_keys(tmp_path / "ours.parquet", tmp_path / "theirs.parquet", ours)
+            ours.save_sqlite(tmp_path / "ours.db")
+            theirs.save_sqlite(tmp_path / "theirs.db")
+            assert rows_of(tmp_path / "ours.db") == rows_of(tmp_path / "theirs.db")
     assert not list(tmp_path.glob("rainbowdp-*"))
+
+
+def rows_of(database: Path) -> Any:
+    """What a database says: the sums of each node's row."""
+    with closing(sqlite3.connect(database)) as connection:
+        about = connection.execute("SELECT * FROM about").fetchall()
+        rows = connection.execute(
+            "SELECT node, tile, total, upto, answer FROM node JOIN place USING (place) "
+            "JOIN weight USING (place) ORDER BY node, upto"
+        )
+        return about, rows.fetchall()
 
 
 def same_keys(ours: Path, theirs: Path, made: rb.DiskDeployment) -> bool:
@@ -87,7 +105,7 @@ def same_keys(ours: Path, theirs: Path, made: rb.DiskDeployment) -> bool:
 
 
 def test_the_best_of_a_small_epsilon_is_chosen_by_value(tmp_path: Path) -> None:
-    file = written(tmp_path, "g.parquet")
+    file = written(tmp_path, "g.parquet", far=False)
     with rb.graph_on_disk(file, memory="200MB") as held:
         made = rb.deploy_on_disk(held.nearest_sites(SITES), rb.DP("0.3"))
         values = [each.value for each in made.candidates if each.value is not None]
@@ -130,7 +148,7 @@ def test_labels_of_your_own(tmp_path: Path) -> None:
         ("g.csv", "from,to\n1,2\n2,three\n", "got three in .*g.csv, line 3"),
         ("g.csv", "from,to\na,b\nc,\n", "names, got none in .*g.csv, line 3"),
         ("g.csv", "from,to\n", "has no edges"),
-        ("g.gr", "p sp 2 1\na 1 2 7\n", "g.gr has lengths, .* say lengths=False"),
+        ("g.gr", "p sp 2 1\na 1 2 7\n", "g.gr has lengths, and it must be said what they are for"),
     ],
 )
 def test_bad_files_are_refused_as_in_memory(
@@ -144,26 +162,35 @@ def test_bad_files_are_refused_as_in_memory(
 def test_a_gr_file_keeps_its_isolated_nodes(tmp_path: Path) -> None:
     (tmp_path / "g.gr").write_text("p sp 4 1\na 1 2 7\n")
     with rb.graph_on_disk(tmp_path / "g.gr", lengths=False, memory="100MB") as held:
-        near = held.nearest_sites([2, 1])
+        near = held.nearest_sites([2, 1], unreached="first")
         assert (len(held), held.edge_count, near.unreached) == (4, 1, 2)
         assert near.region_numbers().tolist() == [0, 1, 1, 1]
 
 
-def test_margins_that_jump_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = written(tmp_path, "g.parquet")
-    with rb.graph_on_disk(file, memory="200MB") as held:
-        near = held.nearest_sites(SITES)
-        engine = held.engine
+def test_margins_and_depths_that_jump_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, search = written(tmp_path, "g.parquet", far=False), Joins.margins
 
-        def forged(cut: int) -> str:
-            name = engine.margins(near.table, 3, cut)
-            engine.run(f"UPDATE {name} SET m1 = m1 + 2 WHERE place = 40")
+    def forged(change: str) -> Any:
+        def found(engine: Joins, truth: str, answers: int, cut: int) -> str:
+            name = search(engine, truth, answers, cut)
+            engine.run(f"UPDATE {name} SET {change}")
             return name
 
-        monkeypatch.setattr(disk.DiskRegions, "margin_table", lambda self, cut: forged(cut))
-        with pytest.raises(rb.InvalidMechanism, match=r"but one changes by [23]"):
-            rb.deploy_on_disk(near, rb.DP(1), "margin-flip")
-        engine.run(f"UPDATE {near.depth_table} SET level = level + 5 WHERE place = 40")
+        return found
+
+    with rb.graph_on_disk(file, memory="200MB") as held:
+        near = held.nearest_sites(SITES)
+        for change, said in {
+            "m2 = m2 + 2 WHERE place = 10": "but on [1-4] edges they do not",
+            "m0 = 1 WHERE place = 10": "at exactly the first choice, but at 1 nodes it is not",
+            "m2 = 0 WHERE place = 10": "at exactly the first choice, but at 1 nodes it is not",
+        }.items():
+            monkeypatch.setattr(Joins, "margins", forged(change))
+            with pytest.raises(rb.InvalidMechanism, match=said):
+                rb.deploy_on_disk(near, rb.DP(1), "margin-flip")
+        held.engine.run(f"UPDATE {near.depth_table} SET level = level + 5 WHERE place = 40")
         with pytest.raises(rb.InvalidGraph, match="depths must change by at most 1"):
             rb.deploy_on_disk(near, rb.DP(1), "homogeneous")
 
@@ -175,38 +202,30 @@ LOSSES = {
 }
 
 
-def test_a_loss_decides_as_it_does_in_memory(tmp_path: Path) -> None:
-    file, out = written(tmp_path, "g.parquet"), tmp_path / "out.json"
-    graph = in_memory(file, SITES)
+def test_a_loss_decides_by_name_and_on_the_command_line(tmp_path: Path) -> None:
+    file, out = written(tmp_path, "g.parquet", far=False), tmp_path / "out.json"
     utility = {w: {v: -cost for v, cost in row.items()} for w, row in LOSSES.items()}
     with rb.graph_on_disk(file, memory="200MB", folder=tmp_path) as held:
         near = held.nearest_sites(SITES)
         made = rb.deploy_on_disk(near, rb.DP("0.3"), utility=utility)
-        assert {each.kind for each in made.candidates} == set(on_disk.KINDS)
-        for each in made.candidates:
-            if each.value is None or each.kind == "homogeneous":  # its boundary is another
-                continue
-            inside = rb.by_kind(graph, rb.DP("0.3"), each.kind)
-            assert each.value == pytest.approx(inside.utility(utility) / len(graph), rel=1e-9)
-        assert made.value == max(each.value for each in made.candidates if each.value is not None)
-        alone = next(each for each in made.candidates if each.kind == "homogeneous")
-        rows = rb.deploy_on_disk(near, rb.DP("0.3"), "homogeneous")
-        by_hand = 0.0
-        for number, depth in zip(near.region_numbers(), near.depths(), strict=True):
-            label = list(near.rainbows)[int(number)]
-            row = rows.mechanism[label, depth if np.isinf(depth) else int(depth)]
-            by_hand -= sum(LOSSES[near.rainbows[label][0]][v] * float(p) for v, p in row.items())
-        assert alone.value == pytest.approx(by_hand / len(graph), rel=1e-9)
         with pytest.raises(rb.InvalidMechanism, match="a worth for each answer in the region 'a'"):
             rb.deploy_on_disk(near, rb.DP(1), utility={})
-        with pytest.raises(rb.InvalidMechanism, match="utility is for best"):
+        with pytest.raises(rb.InvalidMechanism, match="utility and weights are for best"):
             rb.deploy_on_disk(near, rb.DP(1), "exponential", utility=utility)
+        with pytest.raises(rb.InvalidMechanism, match="boundary must be worst or total"):
+            rb.deploy_on_disk(near, rb.DP(1), "homogeneous", boundary="best")
+        with pytest.raises(rb.RainbowError, match="number for each of the 82 nodes"):
+            rb.deploy_on_disk(near, rb.DP(1), weights=[1.0])
+        with pytest.raises(rb.InvalidRainbow, match="must be one of a, b, c, got 'd'"):
+            rb.deploy_on_disk(near, rb.DP(1), forbid="d")
+        numbers = near.region_numbers()
+        labels = held.labeled(numbers, dict.fromkeys(range(3), ("x", "y")))
+        with pytest.raises(rb.InvalidMechanism, match="'distance' for the regions of nearest"):
+            rb.deploy_on_disk(labels, rb.DP(1), utility="distance")
     (tmp_path / "loss.csv").write_text("site,a,b,c\na,0,5,40\nb,5,0,9\nc,40,2,0\n")
     asked = [file, "--sites", "a=10,b=51,c=77", "--epsilon", "0.3", "-o", out]
     told = run(*asked, "--engine", "duckdb", "--loss", tmp_path / "loss.csv", "--json")
-    assert json.loads(told.stdout)["loss"] == pytest.approx(-made.value)
-    refused = run(*asked, "--engine", "duckdb", "--loss", "distance")
-    assert "--loss distance needs the graph in memory" in refused.output
+    assert json.loads(told.stdout)["value"] == pytest.approx(made.value)
 
 
 def run(*words: Any) -> Any:
@@ -217,12 +236,12 @@ def run(*words: Any) -> Any:
 def test_the_command_goes_by_name_or_by_size_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file, out = written(tmp_path, "g.parquet"), tmp_path / "out.json"
+    file, out = written(tmp_path, "g.parquet", far=False), tmp_path / "out.json"
     asked = [file, "--sites", "a=10,b=51,c=77", "--epsilon", "1", "-o", out]
     named = run(*asked, "--engine", "duckdb", "--memory", "200MB", "--json")
     assert named.exit_code == 0, named.output
     told = json.loads(named.stdout)
-    assert (told["engine"], told["nodes"], told["unreached"]) == ("duckdb", 83, 2)
+    assert (told["engine"], told["nodes"], told["unreached"]) == ("duckdb", 82, 0)
     assert rb.load(out).name == told["kind"]
     assert "stays on disk" not in run(*asked).output
     monkeypatch.setattr(disk, "half_of_memory", lambda: 4000)
@@ -230,17 +249,17 @@ def test_the_command_goes_by_name_or_by_size_and_says_so(
     assert "147 edges need about 0.0 GiB in memory" in large.stderr
     assert "it stays on disk (--engine duckdb)" in large.stderr
     assert "engine       duckdb, the graph on disk" in large.stdout
-    refused = run(*asked, "--sqlite")
-    assert "--sqlite needs the graph in memory, but some 147 edges" in refused.output
-    by_name = run(*asked, "--engine", "duckdb", "--forbid", "a")
-    assert "--forbid needs the graph in memory; leave it out" in by_name.output
+    refused = run(*asked, "--tiles", "tiles.csv")
+    assert "--tiles needs the graph in memory, but some 147 edges" in refused.output
+    by_name = run(*asked, "--engine", "duckdb", "--mechanism", "fixed-point")
+    assert "fixed-point or primal-dual needs the graph in memory; leave" in by_name.output
     assert "--memory is for --engine duckdb" in (
         run(*asked, "--engine", "memory", "--memory", "1GB").output
     )
 
 
 def test_answers_that_differ_in_case_only_have_no_columns_of_keys(tmp_path: Path) -> None:
-    file = written(tmp_path, "g.parquet")
+    file = written(tmp_path, "g.parquet", far=False)
     with rb.graph_on_disk(file, memory="200MB") as held:
         near = held.nearest_sites({"a": 10, "A": 40})
         made = rb.deploy_on_disk(near, rb.DP(1), "exponential")

@@ -82,7 +82,9 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.exact.check import Check
     from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.mechanism import ExactMechanism
-    from rainbowdp.graphs.disk import DiskGraph, DiskRegions, graph_on_disk
+    from rainbowdp.graphs.disk import graph_on_disk
+    from rainbowdp.graphs.disk_graph import DiskGraph
+    from rainbowdp.graphs.disk_regions import DiskRegions
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.forbidding import forbid
     from rainbowdp.graphs.graph import RainbowGraph
@@ -114,7 +116,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.mechanisms.two_answers import TwoAnswers, optimal_two
     from rainbowdp.mechanisms.unrestricted.existence import Existence, optimum
     from rainbowdp.mechanisms.unrestricted.program import Programmed, program
-    from rainbowdp.on_disk import DiskDeployment, deploy_on_disk
+    from rainbowdp.on_disk.deploying import DiskDeployment, deploy_on_disk
     from rainbowdp.questions import (
         Count,
         Custom,
@@ -374,7 +376,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "exact.check": ("Check",),
     "exact.counts": ("ExactCount",),
     "exact.mechanism": ("ExactMechanism",),
-    "graphs.disk": ("DiskGraph", "DiskRegions", "graph_on_disk"),
+    "graphs.disk": ("graph_on_disk",),
+    "graphs.disk_graph": ("DiskGraph",),
+    "graphs.disk_regions": ("DiskRegions",),
     "graphs.edges": ("Edges",),
     "graphs.graph": ("RainbowGraph",),
     "graphs.lengths": ("with_lengths",),
@@ -400,7 +404,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "mechanisms.two_answers": ("TwoAnswers", "optimal_two"),
     "mechanisms.unrestricted.existence": ("Existence", "optimum"),
     "mechanisms.unrestricted.program": ("Programmed", "program"),
-    "on_disk": ("DiskDeployment", "deploy_on_disk"),
+    "on_disk.deploying": ("DiskDeployment", "deploy_on_disk"),
     "questions": (
         "Count",
         "Custom",

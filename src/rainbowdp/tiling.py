@@ -8,7 +8,7 @@ mechanism, and a file with its edges, which stays at home: by both, and the like
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -160,44 +160,60 @@ CREATE TABLE weight (place INTEGER, upto TEXT, answer, PRIMARY KEY (place, upto)
 def save_sqlite(
     path: str | PathLike[str], mechanism: ExactMechanism, placed: NodeKeys, tiles: Sequence[Any]
 ) -> Path:
+    """Write a database of nodes and rows; see ``write_sqlite``."""
+    numbers: dict[str, int] = {}
+    kept: list[list[Any]] = []
+    at: list[int] = []
+    for key in placed.keys:
+        text = repr(key)
+        if text not in numbers:
+            numbers[text] = len(kept)
+            kept.append(key)
+        at.append(numbers[text])
+    entries = zip(placed.nodes, tiles, at, strict=True)
+    return write_sqlite(path, mechanism, lambda: kept, placed.by_depth, entries)
+
+
+def write_sqlite(
+    path: str | PathLike[str],
+    mechanism: ExactMechanism,
+    keys: Callable[[], Iterable[list[Any]]],
+    by_depth: bool,
+    nodes: Iterable[tuple[Any, Any, int]],
+) -> Path:
     """Write a database of nodes, and of cumulative rows in hexadecimal digits of one width.
 
     Text of one width compares as the numbers do, so that a uniform number of as many digits finds
     its answer in SQL. Where a total is no power of 256, it and all sums are multiplied by what fits
-    into a byte more, and a number that is not below the total is drawn again.
+    into a byte more, and a number that is not below the total is drawn again. ``keys`` are gone
+    through twice, each different one once; a node has its name, its tile and the number of its key.
     """
     target = Path(path)
     answers = [name_to_json(answer) for answer in mechanism.answers]
     if any(isinstance(answer, list) for answer in answers):
         raise InvalidMechanism("a database can hold answers that are text or whole numbers")
-    numbers: dict[str, int] = {}
-    rows: list[tuple[int, ...]] = []
-    at: list[int] = []
-    for key in placed.keys:
-        text = repr(key)
-        if text not in numbers:
-            numbers[text] = len(rows)
-            rows.append(mechanism.rule.weights(_key(key, mechanism, placed), mechanism.answers))
-        at.append(numbers[text])
-    size = _bytes({sum(row) for row in rows})
-    places, weights = [], []
-    for place, row in enumerate(rows):
-        factor, held = (1 << 8 * size) // sum(row), 0
-        places.append((place, f"{factor * sum(row):0{2 * size + 1}X}"))
-        for answer, weight in zip(answers, row, strict=True):
-            held += factor * weight
-            if weight:
-                weights.append((place, f"{held:0{2 * size + 1}X}", answer))
+
+    def rows() -> Iterator[tuple[int, ...]]:
+        for key in keys():
+            yield mechanism.rule.weights(_key(key, mechanism, by_depth), mechanism.answers)
+
+    size = _bytes({sum(row) for row in rows()})
     with whole_file(target, "the database", InvalidFile) as draft:
         connection = sqlite3.connect(draft)
         try:
             connection.executescript(_TABLES)
             about = (checksum(mechanism.describe()), size)
             connection.execute("INSERT INTO about VALUES (?, ?)", about)
-            entries = zip(placed.nodes, tiles, at, strict=True)
-            connection.executemany("INSERT INTO node VALUES (?, ?, ?)", entries)
-            connection.executemany("INSERT INTO place VALUES (?, ?)", places)
-            connection.executemany("INSERT INTO weight VALUES (?, ?, ?)", weights)
+            connection.executemany("INSERT INTO node VALUES (?, ?, ?)", nodes)
+            for place, row in enumerate(rows()):
+                factor, held, weights = (1 << 8 * size) // sum(row), 0, []
+                for answer, weight in zip(answers, row, strict=True):
+                    held += factor * weight
+                    if weight:
+                        weights.append((place, f"{held:0{2 * size + 1}X}", answer))
+                total = f"{factor * sum(row):0{2 * size + 1}X}"
+                connection.execute("INSERT INTO place VALUES (?, ?)", (place, total))
+                connection.executemany("INSERT INTO weight VALUES (?, ?, ?)", weights)
             connection.commit()
         except sqlite3.Error as error:
             raise InvalidFile(f"cannot write the database {target}: {error}") from error
@@ -206,8 +222,8 @@ def save_sqlite(
     return target
 
 
-def _key(key: list[Any], mechanism: ExactMechanism, placed: NodeKeys) -> Any:
-    if not placed.by_depth:
+def _key(key: list[Any], mechanism: ExactMechanism, by_depth: bool) -> Any:
+    if not by_depth:
         return dict(zip(mechanism.answers, key, strict=True))
     return name_from_json(key[0]), float("inf") if key[1] is None else key[1]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rainbowdp as rb
-from rainbowdp.mechanisms import best_on_graphs
+from rainbowdp.mechanisms import best_homogeneous, best_on_graphs
 from rainbowdp.mechanisms.best_on_graphs import KINDS, best_on_graph
 from reference import assert_one_sentence
 from strategies import graphs
@@ -90,8 +90,9 @@ def test_the_goal_decides() -> None:
 def test_a_large_graph_has_no_program_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best_on_graphs, "_DEMANDS", 10)
     monkeypatch.setattr(best_on_graphs, "_MORE_DEMANDS", 20)
-    monkeypatch.setattr(best_on_graphs, "_CELLS", 10)
-    monkeypatch.setattr(best_on_graphs, "_COLUMNS", 10)
+    for module in (best_on_graphs, best_homogeneous):
+        monkeypatch.setattr(module, "_CELLS", 10)
+    monkeypatch.setattr(best_homogeneous, "_COLUMNS", 10)
     monkeypatch.setattr(best_on_graphs, "_FAR_FROM", 1.0)
     assert rb.best(RING, rb.DP("0.1")).name == "primal-dual"
     monkeypatch.setattr(best_on_graphs, "_PRICED_CELLS", 10)
@@ -166,7 +167,7 @@ def test_rows_cannot_be_written_over() -> None:
 def test_where_nothing_can_be_told_apart_one_answer_is_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(best_on_graphs, "_COLUMNS", 1)  # too large a graph for a program
+    monkeypatch.setattr(best_homogeneous, "_COLUMNS", 1)  # too large a graph for a program
     labels = ["a"] * 30 + ["b"] + ["c"]
     rainbows = {"a": tuple("abc"), "b": tuple("bca"), "c": tuple("cab")}
     graph = rb.RainbowGraph([(i, i + 1) for i in range(31)], rainbows, labels=labels)

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rainbowdp.cli.design_on_disk import DiskRequest, design_on_disk, engine_for
-from rainbowdp.cli.maps import counted, places_as_nodes, sites_from
+from rainbowdp.cli.design_on_disk import (
+    ON_DISK,
+    DiskGoalAsked,
+    DiskLengthsAsked,
+    DiskRequest,
+    design_on_disk,
+    engine_for,
+    must_go_together,
+)
+from rainbowdp.cli.maps import all_reached, counted, places_as_nodes, sites_from
 from rainbowdp.cli.output import (
     AsJson,
     guarantee_from,
@@ -23,7 +31,7 @@ from rainbowdp.cli.output import (
 from rainbowdp.cli.per_length import Measured, PerLength
 from rainbowdp.deployment import DEPLOYED, Deployment, deploy
 from rainbowdp.display.numbers import uncertain
-from rainbowdp.errors import RainbowError, Unreached
+from rainbowdp.errors import RainbowError
 
 if TYPE_CHECKING:
     from rainbowdp.graphs.edges import Edges
@@ -226,6 +234,7 @@ def design(
 
     started = time.perf_counter()
     asked = PerLength.asked(epsilon_per_km, mu_per_km, unit, lengths_in, coordinates)
+    guarantee = None
     if asked is None:
         guarantee = guarantee_from(epsilon, delta, mu)
     elif epsilon is not None or mu is not None or delta != "0" or weighted or hops:
@@ -247,21 +256,18 @@ def design(
         sites = places_as_nodes(sites, edges)
     ends = None if columns is None else [name.strip() for name in columns.split(",")]
     only_in_memory = {
-        "--epsilon-per-km or --mu-per-km": asked is not None,
-        "--weight": weight is not None,
-        "--weighted": weighted,
-        "--loss distance": loss == "distance",
-        "--weights": weights is not None,
-        "--forbid": forbid is not None,
-        "--ties": ties is not None,
+        "--coordinates": coordinates is not None,
+        "--mechanism fixed-point or primal-dual": kind not in ON_DISK,
         "--tiles": tiles is not None,
-        "--sqlite": sqlite,
-        "--boundary": boundary is not None,
     }
     needing = [name for name, said in only_in_memory.items() if said]
     if engine_for(edges, engine, needing) == "duckdb":
         on_disk = DiskRequest(
-            edges, ends, sites, labels, rainbows, guarantee, kind, out, memory, hops, loss
+            *(edges, ends, sites, labels, rainbows, guarantee, kind, out, memory),
+            lengths=DiskLengthsAsked(weight, weighted or weight is not None, hops, asked),
+            goal=DiskGoalAsked(loss, weights, forbid, ties, boundary),
+            unreached=unreached,
+            sqlite=sqlite,
         )
         design_on_disk(on_disk, as_json=as_json)
         return
@@ -271,10 +277,11 @@ def design(
         loaded = read_graph(edges, columns=ends, weight=weight, nodes=_counted_by(labels, edges))
     measured = None
     if asked is not None:
-        measured = asked.measured(loaded, edges)
-        loaded, guarantee = measured.edges, measured.step
+        loaded, measured = asked.measured(loaded, edges)
+        guarantee = measured.step
     else:
         _say_what_lengths_are(loaded, edges, weighted or hops or weight is not None)
+    assert guarantee is not None
     placed = None if tiles is None else read_labels(tiles, loaded).tolist()
     beyond = 0
     utility: Any = None
@@ -282,11 +289,8 @@ def design(
         named = not isinstance(loaded.names, range | Ids)
         found, by_length = sites_from(sites, named), weighted or weight is not None
         nearest = None if measured is not None else by_length
-        try:
+        with all_reached(edges):
             graph, beyond = _by_sites(loaded, found, nearest, unreached)
-        except Unreached as error:
-            where, option = f"{edges}: ", "--unreached first"
-            raise Unreached(error.count, error.node, where=where, option=option) from None
         if loss == "distance":
             by_length = by_length or measured is not None
             with working("Measuring distances"):
@@ -363,17 +367,13 @@ def _by_labels(
     """The graph, and what its ties are worth if rainbows have several first choices."""
     from rainbowdp.graphs.graph import RainbowGraph
     from rainbowdp.graphs.lengths import with_lengths
-    from rainbowdp.graphs.partial import partial_rainbows
+    from rainbowdp.graphs.partial import tied_rainbows
     from rainbowdp.graphs.readers.nodes import read_labels, read_rainbows
 
     marks = read_labels(labels, loaded)
     loaded = loaded if loaded.steps is not None else with_lengths(loaded, False)
     orders = read_rainbows(rainbows, sorted(set(marks.tolist())))
-    tiers: dict[Any, list[Any]] = {
-        label: [cell.split(ties) if ties and isinstance(cell, str) else cell for cell in order]
-        for label, order in orders.items()
-    }
-    partial = partial_rainbows(tiers)
+    partial = tied_rainbows(orders, ties)
     graph = RainbowGraph(loaded, partial.rainbows, partial.answers, labels=marks)
     return graph, partial.utility if partial.tied else None
 
@@ -445,15 +445,9 @@ def _deployed(
     }
     if kind == "best" and boundary is None:
         return deploy(graph, guarantee, kind, **wanted), None
-    if goal.given and not (boundary == "total" and kind in ("best", "homogeneous")):
-        raise RainbowError(
-            "a goal of your own decides for --mechanism best or --boundary total only; leave out "
-            "--loss, --weights and --ties, or the other option"
-        )
+    must_go_together(kind, boundary, goal.given)
     if boundary is None and kind != "homogeneous":
         return deploy(graph, guarantee, kind, forbid=goal.forbid), None
-    if kind not in ("best", "homogeneous"):
-        raise RainbowError(f"{kind} has no boundary to choose; leave out --boundary")
     condition: BoundaryCondition | Sequence[str]
     if boundary == "total":
         graph, worths = goal_of(graph, **wanted)

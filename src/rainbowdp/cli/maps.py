@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rainbowdp.errors import RainbowError
+from rainbowdp.errors import RainbowError, Unreached
 
 
 def sites_from(text: str, named: bool) -> dict[Any, int | str]:
@@ -45,6 +47,16 @@ def _degrees(place: str) -> tuple[float, float]:
     if not (abs(latitude) <= 90 and abs(longitude) <= 180):
         raise RainbowError(f"a place must be LATITUDE/LONGITUDE in degrees, got {place.strip()!r}")
     return latitude, longitude
+
+
+@contextmanager
+def all_reached(edges: Path) -> Iterator[None]:
+    """Say of nodes that no site reaches which file they are in, and what the command can do."""
+    try:
+        yield
+    except Unreached as error:
+        where, option = f"{edges}: ", "--unreached first"
+        raise Unreached(error.count, error.node, where=where, option=option) from None
 
 
 def counted(number: int, noun: str) -> str:

@@ -15,6 +15,8 @@ from rainbowdp.guarantees.guarantee import Guarantee
 from rainbowdp.numeric.quantity import exact
 
 if TYPE_CHECKING:
+    from rainbowdp.aliases import Floats
+    from rainbowdp.graphs.disk_loading import DiskLengths
     from rainbowdp.graphs.edges import Edges
 
 METERS = {
@@ -85,7 +87,7 @@ class PerLength:
             coordinates,
         )
 
-    def measured(self, loaded: Edges, path: Path) -> Measured:
+    def measured(self, loaded: Edges, path: Path) -> tuple[Edges, Measured]:
         """The edges with whole steps, and what is to be said of them."""
         from rainbowdp.graphs.lengths import with_lengths
         from rainbowdp.graphs.readers.coordinates import lengths_by_coordinates, read_coordinates
@@ -100,15 +102,23 @@ class PerLength:
                 f"{path} has no lengths. Name their column or attribute by --weight, or give "
                 "--coordinates."
             )
-        unit = self.unit if self.unit is not None else _fitting(loaded.weights, self.scale)
+        unit = self.unit
+        if unit is None:
+            sample = loaded.weights[:: max(1, len(loaded.weights) // _SAMPLE)]
+            unit = fitting_unit(sample.astype("float64") * float(self.scale))
         found = with_lengths(loaded, unit=unit / self.scale)
         assert found.steps is not None
         whole = float(found.steps.sum(dtype="int64")) * float(unit / self.scale)
         every = float(loaded.weights.sum())
         kept = whole / every if every else 1.0
         merged = int((found.steps == 0).sum())
-        edges = replace(found, unit=unit, measure="m")
-        return Measured(edges, unit, self._step(unit), self.kilometer, source, kept, merged)
+        told = Measured(unit, self._step(unit), self.kilometer, source, kept, merged)
+        return replace(found, unit=unit, measure="m"), told
+
+    def on_disk(self, lengths: DiskLengths, path: Path) -> Measured:
+        """What is to be said of the steps of a graph on disk, which are of a unit in meters."""
+        source, step = f"lengths in {path}", self._step(lengths.unit)
+        return Measured(lengths.unit, step, self.kilometer, source, lengths.kept, lengths.joined)
 
     def _step(self, unit: Fraction) -> Guarantee:
         """The guarantee of one step: so much of a kilometer's as it is long."""
@@ -121,9 +131,8 @@ class PerLength:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Edges in whole steps, the guarantee of one, and what to say of both."""
+    """The unit of whole steps, the guarantee of one, and what to say of both."""
 
-    edges: Edges
     unit: Fraction
     step: Guarantee
     kilometer: DP | GaussianDP
@@ -188,12 +197,10 @@ def _meters(text: str, option: str) -> Fraction:
     return value
 
 
-def _fitting(weights: Any, scale: Fraction) -> Fraction:
-    """The longest round unit in which nearly all length counts."""
+def fitting_unit(sample: Floats) -> Fraction:
+    """The longest round unit in which nearly all of some lengths in meters counts."""
     import numpy as np
 
-    sample = np.asarray(weights[:: max(1, len(weights) // _SAMPLE)], dtype=np.float64)
-    sample = sample * float(scale)
     every = sample.sum()
     rounded = [
         Fraction(digit) * Fraction(10) ** power for power in range(3, -4, -1) for digit in (5, 2, 1)

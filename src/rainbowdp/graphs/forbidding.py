@@ -46,28 +46,36 @@ def forbid(graph: RainbowGraph, answers: Answer | Iterable[Answer]) -> RainbowGr
     ('c', 'a')
 
     """
-    given = [answers] if isinstance(answers, str) or not isinstance(answers, Iterable) else answers
-    unwanted = list(dict.fromkeys(given))
-    stray = next((answer for answer in unwanted if answer not in graph.answers), None)
-    if stray is not None:
-        raise InvalidRainbow(
-            f"a forbidden answer must be one of {_named(graph.answers)}, got {brief(stray)}"
-        )
-    left = tuple(answer for answer in graph.answers if answer not in unwanted)
-    if not left:
-        raise InvalidRainbow(
-            f"at least one answer must be left, but all {len(graph.answers)} are forbidden"
-        )
-    if not unwanted:
+    left = left_without(graph.answers, answers)
+    if left == graph.answers:
         return graph
     found = copy.copy(graph)
     for cached in ("regions", "region", "depth"):  # what knows its graph is made again
         found.__dict__.pop(cached, None)
     found.answers = left
     found._rainbows = tuple(
-        tuple(answer for answer in rainbow if answer not in unwanted) for rainbow in graph._rainbows
+        tuple(answer for answer in rainbow if answer in left) for rainbow in graph._rainbows
     )
     return found
+
+
+def left_without(
+    answers: tuple[Answer, ...], forbidden: Answer | Iterable[Answer]
+) -> tuple[Answer, ...]:
+    """The answers that are left; refused where a forbidden one is none of them, or none is left."""
+    alone = isinstance(forbidden, str) or not isinstance(forbidden, Iterable)
+    unwanted: list[Answer] = [forbidden] if alone else list(forbidden)
+    stray = next((answer for answer in unwanted if answer not in answers), None)
+    if stray is not None:
+        raise InvalidRainbow(
+            f"a forbidden answer must be one of {_named(answers)}, got {brief(stray)}"
+        )
+    left = tuple(answer for answer in answers if answer not in unwanted)
+    if not left:
+        raise InvalidRainbow(
+            f"at least one answer must be left, but all {len(answers)} are forbidden"
+        )
+    return left
 
 
 def _named(answers: tuple[Answer, ...]) -> str:

@@ -157,6 +157,12 @@ def whole_steps(
     if given.dtype.kind in "iu" and int(given.max(initial=0)) * unit.denominator < 1 << 62:
         whole = given.astype(np.int64) * unit.denominator // unit.numerator
         return np.asarray(whole, dtype=np.uint32)
+    return floored(given, unit, written).astype(np.uint32)
+
+
+def floored(given: NDArray[Any], unit: Fraction, written: bool | None) -> NDArray[np.int64]:
+    """⌊length/unit⌋ for lengths that are known to be finite, not negative and not too many."""
+    floats = given.astype(np.float64)
     if written is None:
         given = floats = np.nextafter(floats, 0.0)
     quotients = floats / float(unit)
@@ -170,7 +176,7 @@ def whole_steps(
             Fraction(repr(float(value)) if written else value) // unit for value in values.tolist()
         )
         whole[doubt] = np.fromiter(exactly, dtype=np.int64, count=len(values))[inverse]
-    return whole.astype(np.uint32)
+    return whole
 
 
 def _refusal(loaded: Edges, given: NDArray[Any], place: int, rule: str) -> InvalidGraph:

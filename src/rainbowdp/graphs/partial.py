@@ -104,6 +104,16 @@ def partial_rainbows(
     return PartialRainbows(everything, rainbows, worth, numbers)
 
 
+def tied_rainbows(orders: Mapping[Label, Sequence[Answer]], ties: str | None) -> PartialRainbows:
+    """Rainbows as a file has them, in which ``ties`` joins answers that are as good: ``"a|b"``."""
+    return partial_rainbows(
+        {
+            label: [cell.split(ties) if ties and isinstance(cell, str) else cell for cell in order]
+            for label, order in orders.items()
+        }
+    )
+
+
 def _tier(part: Answer | Iterable[Answer]) -> tuple[Answer, ...]:
     """The answers of a tier in a fixed order; a tuple is one answer, as it may be a name."""
     if isinstance(part, list):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context
 from functools import cached_property
@@ -29,24 +28,27 @@ from rainbowdp.graphs.margins import whole_margins
 from rainbowdp.graphs.truth import true_answers
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.guarantees.dp import DP
-from rainbowdp.guarantees.piecewise import PiecewiseLinear
-from rainbowdp.mechanisms.boundary import BoundaryCondition
+from rainbowdp.mechanisms.best_homogeneous import best_homogeneous
 from rainbowdp.mechanisms.by_margins import exponential_on_graph, margin_flip_on_graph
-from rainbowdp.mechanisms.design import design, moderate_levels, worst_case_boundary
 from rainbowdp.mechanisms.lifted.lifted import RELIEFS, by_steps, fixed_point, lifted
 from rainbowdp.mechanisms.lifted.merging import classes_within, fixed_point_of_classes
 from rainbowdp.mechanisms.lifted.rows import Lifted
 from rainbowdp.mechanisms.mechanism import Mechanism
-from rainbowdp.mechanisms.optimal import optimal_on_graph
 from rainbowdp.mechanisms.preferring import follows, preferring, reordered
 from rainbowdp.mechanisms.proximity import proximity_by_margins
 from rainbowdp.mechanisms.unrestricted.primal_dual import primal_dual
 from rainbowdp.mechanisms.unrestricted.program import program
-from rainbowdp.mechanisms.worths import AnyUtility, AnyWeights, Forbidden, Worths, goal_of
+from rainbowdp.mechanisms.worths import (
+    AnyUtility,
+    AnyWeights,
+    Forbidden,
+    Worths,
+    goal_of,
+    is_better,
+)
 
 Made: TypeAlias = Mechanism
 
-_COLUMNS = 8_000  # of a program for a boundary: some seconds
 _DEMANDS = 24_000  # rows of a program over all datasets: some seconds
 _MORE_DEMANDS = 80_000  # the same where the other kinds may be far from the best: ten seconds
 _MANY_DEMANDS = 2_000  # the same where a curve has many lines
@@ -60,7 +62,6 @@ _CALM = 1  # ε from which a settled fixed point was within 0.1 % of the program
 _WORTHWHILE = 0.01  # of the loss: less is not worth a row for each dataset
 _MERGED_CELLS = 1 << 22  # of classes of datasets, where there are more than either
 _FAR_FROM = 1.5  # of e^ε: a larger crowd than this has not been seen to be mended
-_TIE = 1e-9  # a kind that is better by less is not: the simpler one stays
 _ROUNDS, _NEAR = 60, 1e-6
 _SETTLED = "a fixed point as it is"  # within a percent of the best for the true answer
 _REGARDLESS = {"program", "primal-dual"}  # of regions, so that one graph will do
@@ -210,7 +211,7 @@ def best_on_graph(
         candidates.append(each)
         if made is None or each.value is None:
             continue
-        if chosen is None or each.value > most + _TIE * max(1.0, abs(most)):
+        if chosen is None or is_better(each.value, most):
             most, chosen, name = each.value, made, each.kind
     if chosen is None:
         reasons = "; ".join(f"{each.kind}: {each.note}" for each in candidates)
@@ -271,7 +272,7 @@ def _better(kind: str, shops: Sequence[_Shop]) -> tuple[Made | None, float | Non
             continue
         shop.made.add(kind)
         shop.values.append(value)
-        if found[1] is None or value > found[1] + _TIE * max(1.0, abs(found[1])):
+        if found[1] is None or is_better(value, found[1]):
             found = made, value, note
     return found
 
@@ -328,45 +329,7 @@ class _Shop:
 
 
 def _homogeneous(shop: _Shop) -> tuple[Made, str]:
-    graph, promise, worths = shop.graph, shop.guarantee, shop.worths
-    levels = moderate_levels(graph, _COLUMNS)
-    found: list[tuple[float, Made, str]] = []
-    if isinstance(promise, PiecewiseLinear) and levels is not None:
-        with suppress(RainbowError):  # a utility or an ε that no program is for
-            drawn = design(graph, promise, utility=worths, levels=levels)
-            made = optimal_on_graph(graph, promise, drawn.boundary)
-            found.append((worths.mean(made), made, "its boundary designed for the sum"))
-    if shop.cells <= _CELLS:
-        worst = worst_case_boundary(graph, promise)
-        made = optimal_on_graph(graph, promise, worst.boundary)
-        found.append((worths.mean(made), made, f"its boundary {worst.words}"))
-    made = optimal_on_graph(graph, promise, BoundaryCondition.symmetric(graph, promise))
-    found.append((worths.mean(made), made, "its boundary symmetric"))
-    said = worths.constant()
-    if _may_be_best(shop, worths.always(said), max(value for value, *_ in found)):
-        made = optimal_on_graph(graph, promise, _always(graph, said))
-        note = f"its boundary says {graph.answers[said]} everywhere"
-        found.append((worths.mean(made), made, note))
-    _, made, note = max(found, key=lambda each: each[0])
-    return made, note
-
-
-def _may_be_best(shop: _Shop, everywhere: float, known: float) -> bool:
-    """Whether a boundary that says one answer can be worth more than what is ``known``.
-
-    Under a pure ε its certainty does not change with depth, so that it is worth what the answer is
-    worth ``everywhere``, unless some datasets reach no boundary.
-    """
-    pure = isinstance(shop.guarantee, DP) and shop.guarantee.delta == 0
-    bounded = not any(region.unbounded for region in shop.graph.regions.values())
-    return not (pure and bounded) or everywhere > known
-
-
-def _always(graph: RainbowGraph, said: int) -> BoundaryCondition:
-    """One answer on every boundary: what is left where ε is too small to tell places apart."""
-    row = {answer: int(number == said) for number, answer in enumerate(graph.answers)}
-    bounded = [label for label, region in graph.regions.items() if region.deepest is not None]
-    return BoundaryCondition(graph, dict.fromkeys(bounded, row))
+    return best_homogeneous(shop.graph, shop.guarantee, shop.worths, cells=shop.cells)
 
 
 def _proximity(shop: _Shop) -> tuple[Made, str]:

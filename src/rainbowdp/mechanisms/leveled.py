@@ -7,12 +7,17 @@ is made in memory, and a dataset's row is that of its region and depth.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from rainbowdp.aliases import Label
+from rainbowdp.graphs.edges import Edges
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.mechanisms.design import default_boundary
@@ -59,6 +64,9 @@ class Leveled:
         For each region that is deeper than the limit, how many of its datasets got the limit as
         their depth. That is private: they answer by the row at the limit, as do all datasets around
         them, and the next shallower row is one step away.
+    unit, measure
+        The length of one step and what it is measured in, where depths go by length. A depth may
+        then have no dataset, and has a place in the boundary graph even so.
 
     """
 
@@ -66,6 +74,8 @@ class Leveled:
     touching: tuple[tuple[Label, Label], ...] = field(repr=False)
     limit: int | None = None
     capped: Mapping[Label, int] = field(default_factory=dict)
+    unit: Fraction | None = None
+    measure: str = ""
 
     @property
     def regions(self) -> dict[Label, LeveledRegion]:
@@ -103,14 +113,20 @@ class Leveled:
             A small graph in memory.
 
         """
-        heads = [((a, 0), (b, 0)) for a, b in self.touching]
-        steps = [
-            ((label, depth), (label, depth + 1))
-            for label, region in self.regions.items()
-            for depth in range(region.deepest or 0)
-        ]
-        places = {place: place[0] for place in self.counts}
-        return RainbowGraph([*heads, *steps], rainbows, answers, labels=places)
+        names: list[tuple[Label, float]] = []
+        links: list[tuple[int, int]] = []
+        head: dict[Label, int] = {}
+        for label, region in self.regions.items():
+            if region.deepest is not None:
+                first = head[label] = len(names)
+                names += [(label, depth) for depth in range(region.deepest + 1)]
+                links += itertools.pairwise(range(first, len(names)))
+            if region.unbounded:
+                names.append((label, math.inf))
+        links += [(head[a], head[b]) for a, b in self.touching]
+        pairs = np.array(links, dtype=np.int64).reshape(-1, 2)
+        edges = Edges(pairs, names, unit=self.unit, measure=self.measure)
+        return RainbowGraph(edges, rainbows, answers, labels=[label for label, _ in names])
 
     def optimal(
         self,

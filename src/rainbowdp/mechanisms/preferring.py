@@ -69,8 +69,8 @@ def prefer(
 
 def preferring(graph: RainbowGraph, worths: Worths) -> RainbowGraph:
     """``prefer`` for worths that are known already."""
-    size, chosen = len(graph.answers), _best_answers(graph, worths)
-    first = true_answers(graph)
+    size, first = len(graph.answers), true_answers(graph)
+    chosen = best_columns(worths.table, worths.index, first)
     if (chosen == first).all():
         return reordered(graph, worths)
     present = np.unique(chosen)
@@ -123,15 +123,12 @@ def _sums(groups: NDArray[Any], size: int, worths: Worths) -> Floats:
     return found
 
 
-def _best_answers(graph: RainbowGraph, worths: Worths) -> NDArray[Any]:
-    """The answer that is worth most at each dataset; the first choice where it is one of them."""
-    most = worths.table.max(axis=1)
+def best_columns(table: Floats, index: NDArray[Any], first: NDArray[Any]) -> NDArray[Any]:
+    """The answer that is worth most by each indexed row; its first choice if it is one of them."""
+    most = table.max(axis=1)
     slack = _SAME * np.abs(most)
-    first = true_answers(graph)
-    held = worths.table[worths.index, first]
-    keeps = held >= (most - slack)[worths.index]
-    best = worths.table.argmax(axis=1)[worths.index]
-    found: NDArray[Any] = np.where(keeps, first, best)
+    keeps = table[index, first] >= (most - slack)[index]
+    found: NDArray[Any] = np.where(keeps, first, table.argmax(axis=1)[index])
     return found
 
 

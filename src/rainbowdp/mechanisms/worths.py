@@ -33,6 +33,7 @@ AnyUtility: TypeAlias = "Utility | Mapping[Answer, Mapping[Answer, float]] | NDA
 AnyWeights: TypeAlias = Mapping[Dataset, float] | NDArray[Any]
 Forbidden: TypeAlias = Answer | Iterable[Answer]
 _CELLS = 1 << 20  # of rows that are valued at a time
+_TIE = 1e-9  # what is better by less is not: the simpler one stays
 _BY_DATASET = "worth by dataset and answer"
 
 
@@ -111,6 +112,11 @@ class Worths:
         """A row for each dataset, times what it counts."""
         rows = self.at(slice(None))
         return rows if self.weights is None else rows * self.weights[:, None]
+
+
+def is_better(value: float, known: float) -> bool:
+    """Whether a mechanism is worth more than one that is known: by more than rounding."""
+    return value > known + _TIE * max(1.0, abs(known))
 
 
 def goal_of(

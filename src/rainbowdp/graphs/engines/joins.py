@@ -6,8 +6,9 @@ their first end, so that a small front reads only the part that it touches. Duck
 memory it is given and writes what does not fit into a folder of our own, which is gone when the
 work ends, by an interrupt, too.
 
-Nodes are the *places* 0, 1, 2, …; an edge is in ``edges`` once for each direction. What is searched
-for are *marks*: a node has either the least mark that reaches it first, or a row for each mark.
+Nodes are the *places* 0, 1, 2, …; an edge is in ``edges`` once for each direction, with its length
+and its whole steps where it has them (``measured_joins``). What is searched for are *marks*: a node
+has either the least mark that reaches it first, or a row for each mark.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _BLOCK = 1 << 22  # edges that go over from arrays at a time
+_ROWS = 10_000  # that are fetched at a time
 _SETTINGS = (
     "preserve_insertion_order = false",
     "autoinstall_known_extensions = false",
@@ -47,6 +49,7 @@ class Joins:
         self._connection, self._memory = connection, memory
         self._tables = 0
         self.size = 0
+        self.extra: tuple[str, ...] = ()  # columns of edges: length, steps
 
     def run(self, sql: str, given: Any = None) -> list[tuple[Any, ...]]:
         """The rows of a query; a sentence where memory or disk do not suffice."""
@@ -71,6 +74,13 @@ class Joins:
         """The columns of a query, in memory."""
         return dict(self._connection.execute(sql).fetchnumpy())
 
+    def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, some in memory at a time; other queries may run meanwhile."""
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql)
+            while rows := cursor.fetchmany(_ROWS):
+                yield from rows
+
     def table(self) -> str:
         """A name for a new table."""
         self._tables += 1
@@ -78,47 +88,59 @@ class Joins:
 
     # --- loading --------------------------------------------------------------------------------
 
-    def load(self, pairs: Any, size: int) -> None:
-        """Take the edges between the places 0 to ``size`` − 1 from an array of pairs."""
-        first, second = pairs[:, 0], pairs[:, 1]
-        self.run(f"CREATE TABLE raw (src {self._kind(size)}, dst {self._kind(size)})")
+    def raw(self, pairs: NDArray[Any], lengths: NDArray[Any] | None = None) -> None:
+        """A table ``raw`` of src and dst, and of the length where there are any, from arrays."""
+        typed = "" if lengths is None else ", length DOUBLE"
+        self.run(f"CREATE TABLE raw (src UBIGINT, dst UBIGINT{typed})")
         for start in range(0, len(pairs), _BLOCK):
             block = slice(start, start + _BLOCK)
-            columns = {"src": np.array(first[block]), "dst": np.array(second[block])}
-            self._connection.register("given", columns)
-            self.run("INSERT INTO raw SELECT src, dst FROM given")
-            self._connection.unregister("given")
-        self.load_query("SELECT src, dst FROM raw", size)
-        self.run("DROP TABLE raw")
+            columns = {"src": np.array(pairs[block, 0]), "dst": np.array(pairs[block, 1])}
+            if lengths is not None:
+                columns["length"] = lengths[block].astype(np.float64)
+            self.insert("raw", columns)
 
-    def load_query(self, sql: str, size: int) -> None:
-        """Take the edges between the places 0 to ``size`` − 1 from a query for src and dst."""
-        self.size, kind = size, self._kind(size)
-        once = (
-            f"SELECT DISTINCT least(src, dst)::{kind} AS src, greatest(src, dst)::{kind} AS dst "  # noqa: S608
-            f"FROM ({sql}) WHERE src <> dst"
-        )
-        self.run(f"CREATE TABLE once AS {once}")
+    def insert(self, table: str, columns: dict[str, NDArray[Any]]) -> None:
+        """More rows for a table, from arrays."""
+        self._connection.register("given", columns)
+        try:
+            self.run(f"INSERT INTO {table} SELECT {', '.join(columns)} FROM given")  # noqa: S608
+        finally:
+            self._connection.unregister("given")
+
+    def load_query(self, sql: str, size: int, extra: tuple[str, ...] = ()) -> None:
+        """Take the edges between the places 0 to ``size`` − 1 from a query for src and dst.
+
+        Of ``extra`` columns, length and steps, the least of an edge that is there twice counts.
+        """
+        self.size, self.extra, kind = size, extra, self._kind(size)
+        least = "".join(f", min({name}) AS {name}" for name in extra)
+        both = "".join(f", {name}" for name in extra)
         self.run(
-            "CREATE TABLE edges AS SELECT src, dst FROM "
-            "(FROM once UNION ALL SELECT dst AS src, src AS dst FROM once) ORDER BY src"
+            f"CREATE TABLE once AS SELECT least(src, dst)::{kind} AS src, "  # noqa: S608
+            f"greatest(src, dst)::{kind} AS dst{least} FROM ({sql}) WHERE src <> dst GROUP BY 1, 2"
+        )
+        self.run(
+            f"CREATE TABLE edges AS SELECT src, dst{both} FROM "  # noqa: S608
+            f"(FROM once UNION ALL SELECT dst AS src, src AS dst{both} FROM once) ORDER BY src"
         )
         self.run("DROP TABLE once")
+
+    @property
+    def steps(self) -> str:
+        """How many steps an edge has, in SQL."""
+        return "edges.steps::BIGINT" if "steps" in self.extra else "1"
 
     @staticmethod
     def _kind(size: int) -> str:
         return "UINTEGER" if index_type(size) is np.uint32 else "UBIGINT"
 
     def numbers(self, values: NDArray[Any]) -> str:
-        """A table of place and value from an array with a value for each place."""
-        name = self.table()
-        self.run(f"CREATE TABLE {name} (place {self._kind(self.size)}, value BIGINT)")
+        """A table of place and value from an array with a whole number or float for each place."""
+        name, kind = self.table(), "DOUBLE" if values.dtype.kind == "f" else "BIGINT"
+        self.run(f"CREATE TABLE {name} (place {self._kind(self.size)}, value {kind})")
         for start in range(0, len(values), _BLOCK):
-            block = values[start : start + _BLOCK].astype(np.int64)
-            places = np.arange(start, start + len(block))
-            self._connection.register("given", {"place": places, "value": block})
-            self.run(f"INSERT INTO {name} SELECT place, value FROM given")  # noqa: S608  our name
-            self._connection.unregister("given")
+            block = np.array(values[start : start + _BLOCK])
+            self.insert(name, {"place": np.arange(start, start + len(block)), "value": block})
         return name
 
     def keep(self, name: str, columns: dict[str, Any], last: str) -> None:
@@ -212,10 +234,11 @@ class Joins:
     def inner(self, region: str) -> str:
         """The edges inside regions, where ``region`` is a table of place and value."""
         name = self.table()
-        self.run(f"CREATE TABLE {name} AS SELECT src, dst {self._ends(region)} ORDER BY src")
+        self.run(f"CREATE TABLE {name} AS SELECT src, dst {self.ends(region)} ORDER BY src")
         return name
 
-    def _ends(self, region: str, compared: str = "=") -> str:
+    def ends(self, region: str, compared: str = "=") -> str:
+        """The edges with the values a and b of their ends in ``region``, compared so, in SQL."""
         return (
             f"FROM edges JOIN {region} AS a ON src = a.place JOIN {region} AS b ON dst = b.place "
             f"WHERE a.value {compared} b.value"
@@ -226,7 +249,7 @@ class Joins:
 
         ``region`` is a table of place and value; a node on the boundary has an edge to another.
         """
-        start = f"SELECT DISTINCT src AS place, 0 AS mark {self._ends(region, '<>')}"
+        start = f"SELECT DISTINCT src AS place, 0 AS mark {self.ends(region, '<>')}"
         inner = self.inner(region)
         found = self.search(start, inner, what="Finding depths")
         self.run(f"DROP TABLE {inner}")
@@ -237,26 +260,42 @@ class Joins:
         return [
             (int(a), int(b))
             for a, b in self.run(
-                f"SELECT DISTINCT a.value, b.value {self._ends(region, '<')} ORDER BY ALL"
+                f"SELECT DISTINCT a.value, b.value {self.ends(region, '<')} ORDER BY ALL"
             )
         ]
 
     def nearest(self, places: Sequence[int]) -> str:
         """A table of place, mark and level: the first listed of the nearest ``places``."""
-        listed = ", ".join(f"({place}, {number})" for number, place in enumerate(places))
-        start = f"SELECT place, mark FROM (VALUES {listed}) AS sites(place, mark)"  # noqa: S608  ours
-        return self.search(start, what="Finding the nearest sites")
+        return self.search(self.listed(places), what="Finding the nearest sites")
+
+    @staticmethod
+    def listed(places: Sequence[int]) -> str:
+        """A query for each of ``places``, with its number as the mark."""
+        rows = ", ".join(f"({place}, {number})" for number, place in enumerate(places))
+        return f"SELECT place, mark FROM (VALUES {rows}) AS sites(place, mark)"  # noqa: S608  ours
+
+    def distances(self, places: Sequence[int]) -> str:
+        """A table of place and d0, d1, …: the steps to each of ``places``, null without a way."""
+        found = self.search(self.listed(places), each=True, what="Measuring distances")
+        picked = ", ".join(
+            f"min(level) FILTER (mark = {k})::DOUBLE AS d{k}" for k in range(len(places))
+        )
+        name = self.table()
+        self.run(
+            f"CREATE TABLE {name} AS SELECT p.range::{self._kind(self.size)} AS place, "  # noqa: S608
+            f"f.* EXCLUDE (place) FROM range({self.size}) AS p LEFT JOIN "
+            f"(SELECT place, {picked} FROM {found} GROUP BY place) AS f ON p.range = f.place "
+            "ORDER BY 1"
+        )
+        self.run(f"DROP TABLE {found}")
+        return name
 
     def between(self, places: Sequence[int]) -> NDArray[np.float64]:
         """The steps between each two of ``places``, infinite where there is no way.
 
         All searches go on at once, and end when every place has met every other.
         """
-        listed = ", ".join(f"({place}, {number})" for number, place in enumerate(places))
-        self.run(
-            "CREATE OR REPLACE TEMP TABLE sites AS SELECT place, mark FROM "  # noqa: S608  numbers
-            f"(VALUES {listed}) AS sites(place, mark)"
-        )
+        self.run(f"CREATE OR REPLACE TEMP TABLE sites AS {self.listed(places)}")
         found = np.full((len(places), len(places)), np.inf)
         for level in self.levels("FROM sites", each=True, what="Comparing sites"):
             met = self.run(
@@ -274,7 +313,7 @@ class Joins:
         ``truth`` is a table of place and value, the number of the true answer. A node from which no
         way leads to an answer has the cut, too.
         """
-        start = f"SELECT DISTINCT src AS place, a.value AS mark {self._ends(truth, '<>')}"
+        start = f"SELECT DISTINCT src AS place, a.value AS mark {self.ends(truth, '<>')}"
         found = self.search(start, each=True, cut=cut, what="Finding margins")
         picked = ", ".join(f"min(level) FILTER (mark = {k}) AS m{k}" for k in range(answers))
         columns = ", ".join(
@@ -290,15 +329,51 @@ class Joins:
         self.run(f"DROP TABLE {found}")
         return name
 
-    def farthest_jump(self, table: str, columns: Sequence[str]) -> int:
-        """The largest change of a column of ``table`` between neighbors."""
-        changes = [f"abs(a.{name} - b.{name})" for name in columns]
-        largest = changes[0] if len(changes) == 1 else f"greatest({', '.join(changes)})"
-        (jump,) = self.one(
-            f"SELECT coalesce(max({largest}), 0) FROM edges JOIN {table} AS a ON src = a.place "  # noqa: S608
-            f"JOIN {table} AS b ON dst = b.place WHERE src < dst"
+    # --- checking -------------------------------------------------------------------------------
+
+    def wrong_depths(self, region: str, depth: str) -> int:
+        """On how many edges depths break what the proof by region and depth relies on.
+
+        Inside a region they change by at most the steps of the edge. Across a border the two depths
+        and the step between the first rows are no more than its steps.
+        """
+        (found,) = self.one(
+            f"SELECT count(*) FROM edges JOIN {region} AS a ON src = a.place "  # noqa: S608
+            f"JOIN {region} AS b ON dst = b.place LEFT JOIN {depth} AS c ON src = c.place "
+            f"LEFT JOIN {depth} AS d ON dst = d.place WHERE src < dst AND "
+            "CASE WHEN a.value <> b.value "
+            f"THEN coalesce(c.level::BIGINT + d.level + 1 > {self.steps}, true) "
+            "ELSE (c.level IS NULL) <> (d.level IS NULL) "
+            f"OR abs(c.level::BIGINT - d.level) > {self.steps} END"
         )
-        return int(jump)
+        return int(found)
+
+    def wrong_margins(self, truth: str, margins: str, answers: int) -> int:
+        """On how many edges margins break what the proof by margins relies on.
+
+        None changes by more than the steps of the edge; and where the true answer changes, the
+        margins of the other end's true answer add up to the steps and one more at most.
+        """
+        names = [f"m{k}" for k in range(answers)]
+        jumps = " OR ".join(f"abs(c.{m}::BIGINT - d.{m}) > {self.steps}" for m in names)
+        one, other = (f"[{', '.join(f'{side}.{m}' for m in names)}]" for side in "cd")
+        (found,) = self.one(
+            f"SELECT count(*) FROM edges JOIN {truth} AS a ON src = a.place "  # noqa: S608
+            f"JOIN {truth} AS b ON dst = b.place JOIN {margins} AS c ON src = c.place "
+            f"JOIN {margins} AS d ON dst = d.place WHERE src < dst AND ({jumps} OR "
+            f"(a.value <> b.value AND {one}[b.value + 1]::BIGINT + {other}[a.value + 1] "
+            f"> {self.steps} + 1))"
+        )
+        return int(found)
+
+    def wrong_zeros(self, truth: str, margins: str, answers: int) -> int:
+        """At how many places a margin is not 0 at exactly the true answer."""
+        odd = " OR ".join(f"(m{k} = 0) <> (value = {k}) OR m{k} < 0" for k in range(answers))
+        (found,) = self.one(
+            f"SELECT {self.size} - count(*) FILTER (NOT ({odd})) FROM {truth} AS t "  # noqa: S608
+            f"JOIN {margins} AS m ON t.place = m.place"
+        )
+        return int(found)
 
 
 @contextmanager

@@ -84,17 +84,20 @@ class ColumnFile:
                 return np.asarray(found["value"])
         raise self._fault(names)
 
-    def selected(self, names: Mapping[str, str], *, whole: bool) -> str:
+    def selected(self, names: Mapping[str, str], *, whole: bool, length: str | None = None) -> str:
         """A query for the named columns under other names; null where one does not hold an id.
 
-        Ids are whole numbers from 0, or texts.
+        Ids are whole numbers from 0, or texts. A column of lengths is called ``length``, and has
+        null where it holds no number.
         """
         if whole:
             self._must_be_whole(list(names))
-        parts = (
+        parts = [
             f"{self._whole(name, 'UBIGINT') if whole else f'trim({_column(name)})'} AS {alias}"
             for name, alias in names.items()
-        )
+        ]
+        if length is not None:
+            parts.append(f"TRY_CAST({_column(length)} AS DOUBLE) AS length")
         return f"SELECT {', '.join(parts)} FROM {self._table}"  # noqa: S608  quoted
 
     def row_count(self) -> int:
@@ -147,14 +150,15 @@ class ColumnFile:
         wrong = ~(np.isfinite(lengths) & (lengths >= 0))
         if wrong.any() or found is None:
             raise self._faulty_length(name, int(np.flatnonzero(wrong)[0]))
-        lengths = np.asarray(lengths, dtype=np.float64)
+        return np.asarray(lengths, dtype=np.float64), self.spelled_back(name)
+
+    def spelled_back(self, name: str) -> bool | None:
+        """Whether a column has decimals that floats spell back; None where one is too long."""
         if self.separator is None:
-            return lengths, False
-        digits = f"length(regexp_replace({column}, '[^0-9]', '', 'g'))"
+            return False
+        digits = f"length(regexp_replace({_column(name)}, '[^0-9]', '', 'g'))"
         longest = self._rows(f"SELECT max({digits}) FROM {self._table}")  # noqa: S608
-        if longest and (longest[0][0] or 0) <= _SPELLED_BACK:
-            return lengths, True
-        return lengths, None
+        return True if longest and (longest[0][0] or 0) <= _SPELLED_BACK else None
 
     def _faulty_length(self, name: str, row: int) -> InvalidGraph:
         """What is wrong with a column of lengths, and where."""
