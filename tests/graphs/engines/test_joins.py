@@ -34,7 +34,8 @@ def values(engine: Joins, table: str, column: str) -> dict[int, int]:
 def loaded(engine: Joins, pairs: NDArray[Any], size: int) -> None:
     for (name,) in engine.run("SELECT table_name FROM duckdb_tables()"):
         engine.run(f"DROP TABLE {name}")
-    engine.load(pairs.reshape(-1, 2), size)
+    engine.raw(pairs.reshape(-1, 2))
+    engine.load_query("FROM raw", size)
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +67,16 @@ def test_depth_and_touching_are_those_of_everyone(engine: Joins, world: RoughGra
 def test_margins_are_cut_distances(engine: Joins, world: RoughGraph, cut: int) -> None:
     size, answers = len(world.region), world.regions + 1
     loaded(engine, world.pairs, size)
-    table = engine.margins(engine.numbers(world.region), answers, cut)
+    truth = engine.numbers(world.region)
+    table = engine.margins(truth, answers, cut)
     expected = plain.margins(*plain.compress(world.pairs, size), world.region, answers, cut)
     for answer in range(answers):
         found = values(engine, table, f"m{answer}")
         assert [found[place] for place in range(size)] == [
             min(margin, cut) for margin in expected[answer].tolist()
         ]
-    columns = [f"m{answer}" for answer in range(answers)]
-    assert engine.farthest_jump(table, columns) <= 1
+    assert engine.wrong_margins(truth, table, answers) == 0
+    assert engine.wrong_zeros(truth, table, answers) == 0
 
 
 @pytest.mark.slow
@@ -132,8 +134,17 @@ def test_many_small_graphs_at_once_are_those_of_the_plain_engine(engine: Joins) 
 
 def test_a_jump_between_neighbors_is_found(engine: Joins) -> None:
     loaded(engine, np.array([[0, 1], [1, 2]]), 3)
-    assert engine.farthest_jump(engine.numbers(np.array([0, 3, 2])), ["value"]) == 3
-    assert engine.farthest_jump(engine.numbers(np.array([1, 1, 2])), ["value"]) == 1
+    truth = engine.numbers(np.array([0, 0, 1]))
+    for listed, jumps, zeros in (
+        ("(0, 0, 2), (1, 0, 1), (2, 1, 0)", 0, 0),
+        ("(0, 0, 3), (1, 0, 1), (2, 1, 0)", 1, 0),
+        ("(0, 0, 3), (1, 0, 1), (2, 2, 0)", 2, 0),
+        ("(0, 0, 1), (1, 0, 0), (2, 1, 1)", 0, 2),
+        ("(0, 0, 2), (1, 0, 1)", 0, 1),
+    ):
+        engine.run(f"CREATE OR REPLACE TABLE m AS FROM (VALUES {listed}) AS t(place, m0, m1)")
+        assert engine.wrong_margins(truth, "m", 2) == jumps
+        assert engine.wrong_zeros(truth, "m", 2) == zeros
 
 
 def test_too_little_memory_is_one_sentence(tmp_path: Path) -> None:
