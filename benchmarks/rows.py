@@ -169,7 +169,7 @@ def noisy_rows_of(mechanism: QuestionMechanism, rule: NoisyCounts) -> Callable[[
     upto[: places + 1] = [end / ends[-1] for end in (0, *ends)]
     at = np.zeros(4 * far + 2)
     at[:places] = [weight / ends[-1] for weight in (*reversed(noise.half[1:]), *noise.half)]
-    first = question.ties == "first listed"
+    first = rule.vote.ties == "first listed"
     late = [place * rule.parts // size * first for place in range(size)]
     known: dict[tuple[int, ...], Seen] = {}
     numbers = count()
