@@ -4,6 +4,8 @@ For each kind random questions and guarantees that it exists for, and random pai
 change apart (a record or all of a person's), small and huge, tied and far apart. The two rows are
 compared in integers, over all sets of answers, by code that shares nothing with the library: e^ε
 comes from mpmath, and a Gaussian promise is looked at in floats and, near its limit, in 80 digits.
+The rows of noisy counts are long sums of products of the weights of the noise. They are taken in
+floats, whose error is known, and in integers only where a pair is not clear of the limit by more.
 Prints how many pairs each kind had, how many broke the promise, and how near the nearest came.
 """
 
@@ -13,8 +15,9 @@ import argparse
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import count, islice
-from operator import truediv
+from functools import partial
+from itertools import accumulate, count, islice
+from operator import mul, truediv
 from typing import Any, NamedTuple, TypeAlias
 
 import mpmath as mp
@@ -27,6 +30,7 @@ import rainbowdp as rb
 from rainbowdp.answering.mechanism import QuestionMechanism
 from rainbowdp.exact.rule import Family
 from rainbowdp.rules import FAMILIES
+from rainbowdp.rules.noisy_counts.rule import NoisyCounts
 
 TABLES = ("0.1", "0.2", "0.5", "1", "2")  # ε of the tables that come with the package
 EPSILONS = ("0.01", "0.1", "0.7", "2", "4")
@@ -37,6 +41,9 @@ BASES = ((0, 4), (0, 12), (30, 6), (1000, 60), (10**12, 10**6))
 STEPS = 24  # of a walk, after which another table is drawn
 KEPT = 100_000
 TINY = 1e-280  # chances in floats from which on they have all their digits
+ROUNDING = 2.0**-52
+NEAR = 0.999999  # of a Gaussian promise, from where floats are not enough
+COMPARED = 8  # rows of each noise that are compared with the library's
 
 Row: TypeAlias = Sequence[int]
 
@@ -93,14 +100,24 @@ def neighbor_of(question: Any, here: list[int], draw: random.Random) -> list[int
 
 
 class Seen(NamedTuple):
-    """A released row: its number, its weights, and its chances in floats."""
+    """A released row: its number, its weights when asked for, and its chances in floats.
+
+    These are right to the relative ``error``.
+    """
 
     number: int
-    weights: tuple[int, ...]
+    weights: Callable[[], tuple[int, ...]]
     chances: tuple[float, ...]
+    error: float
 
 
 def rows_of(mechanism: QuestionMechanism) -> Callable[[list[int]], Seen]:
+    """The released row of counts, each made once while there is room."""
+    rule = mechanism.exact().rule
+    return noisy_rows_of(mechanism, rule) if isinstance(rule, NoisyCounts) else any_rows(mechanism)
+
+
+def any_rows(mechanism: QuestionMechanism) -> Callable[[list[int]], Seen]:
     """The released row of counts, remembered by counts and by key while there is room.
 
     A row is a function of its key, so that counts with one key have one row and one number.
@@ -124,7 +141,8 @@ def rows_of(mechanism: QuestionMechanism) -> Callable[[list[int]], Seen]:
         if found is None:
             weights = exact.rule.weights(key, exact.answers)
             total = sum(weights)
-            found = Seen(next(numbers), weights, tuple([weight / total for weight in weights]))
+            chances = tuple([weight / total for weight in weights])
+            found = Seen(next(numbers), partial(tuple, weights), chances, ROUNDING)
             if len(by_key) < KEPT:
                 by_key[known] = found
         if len(by_counts) < KEPT:
@@ -132,6 +150,72 @@ def rows_of(mechanism: QuestionMechanism) -> Callable[[list[int]], Seen]:
         return found
 
     return row
+
+
+def noisy_rows_of(mechanism: QuestionMechanism, rule: NoisyCounts) -> Callable[[list[int]], Seen]:
+    """The same for noisy counts, whose rows go by how far behind each answer is, up to a limit.
+
+    The chance to be the largest is a sum over places of non-negative products of sums of weights.
+    Each of these is rounded once to a float, and then products and sums: fewer roundings than
+    places and a few for each answer. What underflows is nothing beside the uniform share. The first
+    rows are compared with the library's.
+    """
+    exact, question, noise = mechanism.exact(), mechanism.question, rule.noise
+    names, size, far = [name for name, _ in question.groups], len(question.groups), noise.farthest
+    out, places = 2 * far + 1, 2 * far + 1
+    error = (places + 8 * size) * ROUNDING
+    ends = list(accumulate((*reversed(noise.half[1:]), *noise.half)))
+    upto = np.ones(4 * far + 3)  # the chance of noise up to −K − 1, −K, …
+    upto[: places + 1] = [end / ends[-1] for end in (0, *ends)]
+    at = np.zeros(4 * far + 2)
+    at[:places] = [weight / ends[-1] for weight in (*reversed(noise.half[1:]), *noise.half)]
+    first = rule.vote.ties == "first listed"
+    late = [place * rule.parts // size * first for place in range(size)]
+    known: dict[tuple[int, ...], Seen] = {}
+    numbers = count()
+
+    def row(counts: list[int]) -> Seen:
+        scores = [rule.parts * held - behind for held, behind in zip(counts, late, strict=True)]
+        most = max(scores)
+        key = tuple([min(most - score, out) for score in scores])
+        found = known.get(key)
+        if found is None:
+            below = [upto[gap : gap + places] for gap in key]
+            least = [upto[gap + 1 : gap + 1 + places] for gap in key]
+            here = [at[gap : gap + places] for gap in key]
+            forth = zip(products_before(below), products_before(least[::-1])[::-1], strict=True)
+            back = zip(products_before(least), products_before(below[::-1])[::-1], strict=True)
+            shares = [
+                float((one * (a * b + c * d)).sum()) / 2
+                for one, (a, b), (c, d) in zip(here, forth, back, strict=True)
+            ]
+            chances = tuple([share + (1 / size - share) * 2.0**-40 for share in shares])
+            found = Seen(next(numbers), partial(released, list(counts)), chances, error)
+            if found.number < COMPARED:
+                must_be_near(found)
+            if len(known) < KEPT:
+                known[key] = found
+        return found
+
+    def released(counts: list[int]) -> tuple[int, ...]:
+        key = exact.rule.key(question, dict(zip(names, counts, strict=True)))
+        return exact.rule.weights(key, exact.answers)
+
+    return row
+
+
+def products_before(factors: Sequence[Any]) -> list[Any]:
+    """For each factor the product of those before it."""
+    return list(accumulate(factors[:-1], mul, initial=1.0))
+
+
+def must_be_near(row: Seen) -> None:
+    """Refuse floats that are farther from the released row than they say."""
+    weights = row.weights()
+    total = sum(weights)
+    for weight, chance in zip(weights, row.chances, strict=True):
+        off = abs(Fraction(chance) * total - weight)
+        assert off <= Fraction(row.error) * weight, (row, float(off / weight))
 
 
 def limit_of(promise: Any) -> tuple[int, Fraction]:
@@ -161,21 +245,26 @@ def uses_of(promise: Any) -> Callable[[Seen, Seen], float]:
 def use(promise: Any, limit: tuple[int, Fraction] | None, one: Seen, other: Seen) -> float:
     """How much of the promise one direction uses up; above 1 it is broken.
 
-    Under δ it is 0 or 2: whether the promise is kept. Chances in floats are right to a relative
-    1e-15, if they are not tiny; what is not clear of the limit by far more is seen in integers.
+    Under δ it is 0 or 2: whether the promise is kept. What floats, if they are not tiny, do not
+    show to be clear of the limit by far more than their error is seen in integers.
     """
-    p, q = one.weights, other.weights
+    error = max(one.error, other.error)
+    tiny = min(other.chances) < TINY or min(one.chances) < TINY
     if limit is None:
-        return _gaussian_use(promise.mu, p, q)
+        found = 1.0 if tiny else _gaussian_use_in_floats(promise.mu, one.chances, other.chances)
+        if found + 4 * error / promise.mu < NEAR:
+            return found
+        return _gaussian_use(promise.mu, one.weights(), other.weights())
     allowed, delta = limit
     ratio = promise.ratio
-    if min(other.chances) > TINY and min(one.chances) > TINY:
+    if not tiny:
         nearest = max(map(truediv, one.chances, other.chances)) / ratio
-        if nearest < 1 - 1e-9:
+        if nearest * (1 + 4 * error) < 1 - 1e-9:
             return 0.0 if delta else nearest
         over = sum(max(0.0, a - ratio * b) for a, b in zip(one.chances, other.chances, strict=True))
-        if over < float(delta) * (1 - 1e-6) - 1e-12:
+        if over + 4 * (1 + ratio) * error < float(delta) * (1 - 1e-6):
             return 0.0
+    p, q = one.weights(), other.weights()
     whole, whole_other = sum(p), sum(q)
     excess = sum(
         max(0, (a * whole_other << PLACES) - allowed * b * whole) for a, b in zip(p, q, strict=True)
@@ -183,6 +272,20 @@ def use(promise: Any, limit: tuple[int, Fraction] | None, one: Seen, other: Seen
     if excess > delta * whole * whole_other * (1 << PLACES):
         return 2.0
     return 0.0 if delta else 1.0
+
+
+def _gaussian_use_in_floats(mu: float, p: Sequence[float], q: Sequence[float]) -> float:
+    """The same in floats; of a set and of its complement the less likely is added up.
+
+    Where a chance s is off by a relative e, its quantile is by at most e·s/φ(Φ⁻¹(s)) < 1.26·e.
+    """
+    order = sorted(range(len(p)), key=lambda v: -p[v] / q[v])
+    ordered = [[row[v] for v in order] for row in (p, q)]
+    upto = [list(accumulate(row)) for row in ordered]
+    above = [list(accumulate(row[::-1]))[::-1] for row in ordered]
+    parts = np.array([row[:-1] for row in upto]), np.array([row[1:] for row in above])
+    quantiles = np.where(parts[0] < parts[1], ndtri(parts[0]), -ndtri(parts[1]))
+    return max(0.0, float((quantiles[0] - quantiles[1]).max()) / mu)
 
 
 def _gaussian_use(mu: float, p: Row, q: Row) -> float:
@@ -195,7 +298,7 @@ def _gaussian_use(mu: float, p: Row, q: Row) -> float:
         level, power = level + q[v], power + p[v]
         if power * other > level * one:
             shift = _quantile(power, one) - _quantile(level, other)
-            if shift > 0.999999 * mu:
+            if shift > NEAR * mu:
                 with mp.workdps(80):
                     shift = float(_exact_quantile(power, one) - _exact_quantile(level, other))
             found = max(found, shift / mu)

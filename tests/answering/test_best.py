@@ -110,6 +110,18 @@ BORDERS: list[Any] = [
 ]
 
 
+@pytest.mark.parametrize(("table", "taken"), [(0.0909, "noisy-counts"), (0.05, "margin-table")])
+def test_with_a_delta_a_margin_table_is_held_against_noisy_counts(
+    monkeypatch: pytest.MonkeyPatch, table: float, taken: str
+) -> None:
+    """The first is about what a table of five answers measures there; making it takes long."""
+    monkeypatch.setattr("rainbowdp.answering.best._of_a_table", lambda *_: table)
+    monkeypatch.setattr("rainbowdp.answering.best.solved_below", lambda *_: None)
+    question = rb.Winner(named(5))
+    assert rb.best(question, rb.DP("0.21", "0.05")).name == taken
+    assert rb.best(question, rb.DP("0.21", "0.001")).name == "margin-table"
+
+
 @pytest.mark.parametrize("question", BORDERS, ids=range(5))
 @pytest.mark.parametrize("records", [None, 1, 7, 1000])
 def test_half_of_the_histograms_are_on_either_side_of_a_border(

@@ -51,7 +51,10 @@ _SHARE_OF_A_TABLE = {Ties.FIRST_LISTED: 0.95, Ties.ANY_LEADER: 0.75}
 _SHARE_WITH_DELTA = 0.1  # where any leader is right and δ is more than a few errors in a hundred
 _LARGE_DELTA = Fraction(1, 100)
 _MOST_RECORDS = 10**15  # which floats still count one by one
-_NOTABLE_DELTA = Fraction(1, 1000)  # from here on a margin table with it is made to be compared
+# From here on a margin table, which uses a δ, may err less often than a crowd table, and noisy
+# counts less often than both. Six answers have few knots from some ε on, and need a larger δ.
+_NOTABLE_DELTA = Fraction(1, 1000)
+_WIDE, _NOTABLE_OF_WIDE = Fraction(1, 2), Fraction(1, 200)
 # A crowd table takes seconds to make, and errs at least so many times as often as permute-and-flip.
 _MUCH_LESS = 0.5
 _HELD = 3  # answers up to which a table is a matter of moments, so that it is built to be compared
@@ -124,8 +127,9 @@ def best(
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table,
       unless permute-and-flip is as good (records added or removed, ties to the first listed, a
       small ε). Over seven to ten, and over five and six where ties go to the first listed, one
-      record is substituted and ε is at least 0.5 and 0.6: a crowd table, unless another kind has a
-      lower measure. It is made for this ε, or is a larger one that was made for an ε just below.
+      record is substituted and ε is at least 0.5 and 0.6, or one of a few that come with the
+      package: a crowd table, unless another kind has a lower measure. It is made for this ε, or is
+      a larger one that was made for an ε just below. With δ > 0.001 noisy counts are compared.
     * Otherwise the kind with the lowest measure: for a quantile of three or more bins, or several,
       the expected distance from the truth in records; for any other question the chance of a wrong
       answer. It is the mean over a fixed list of histograms, which depends on the shape of the
@@ -346,18 +350,23 @@ def _preferred(question: Question, guarantee: Guarantee, records: int | None) ->
         instead = table if table.unfit(question, guarantee) is None else chosen
         crowd = _crowd_table(question, guarantee, records, instead)
         if crowd is not None:
-            if _uses_much(guarantee) and table.unfit(question, guarantee) is None:
+            notable = _notable_beside_crowds(question, guarantee)
+            if _has_more(guarantee, notable) and table.unfit(question, guarantee) is None:
                 least = _of_a_table(table, question, guarantee, records)
                 chosen, error = (table, least) if least < error else (chosen, error)
             return crowd[0] if crowd[1] <= error else chosen
     if table.unfit(question, guarantee) is None:
         close = _is_close(question, guarantee)
-        if len(question.answers) > _HELD and not close:
+        settled = len(question.answers) > _HELD and not _has_more(guarantee, _NOTABLE_DELTA)
+        if settled and not close and solved_below(question, guarantee) is None:
             return table
         chosen, error = _least(question, guarantee, records)
         if close and isinstance(guarantee, DP) and not guarantee.exact_delta:
             return chosen
-        return table if _of_a_table(table, question, guarantee, records) <= error else chosen
+        found = table, _of_a_table(table, question, guarantee, records)
+        crowd = _one_below(question, guarantee, records, table)
+        better = found if crowd is None or found[1] <= crowd[1] else crowd
+        return better[0] if better[1] <= error else chosen
     chosen, error = _least(question, guarantee, records)
     if not few and crowds.unfit(question, guarantee) is None:
         flips = measure(family("permute-and-flip"), question, guarantee, records)
@@ -391,21 +400,40 @@ def _crowd_table(
     It is the one that is made for this ε, or a larger one that was solved for an ε just below, so
     that a larger ε is not answered worse.
     """
-    crowds, below = family("crowd-table"), solved_below(question, guarantee)
+    own = _measured(family("crowd-table"), question, guarantee, records, instead)
+    below = None if own is None else _one_below(question, guarantee, records, instead)
+    return below if own and below and below[1] < own[1] else own
+
+
+def _one_below(
+    question: Question, guarantee: Guarantee, records: int | None, instead: Family
+) -> tuple[Family, float] | None:
+    """The crowd table that was solved for an ε just below, if any, and its measure."""
+    below = solved_below(question, guarantee)
+    return None if below is None else _measured(below, question, guarantee, records, instead)
+
+
+def _measured(
+    kind: Family, question: Question, guarantee: Guarantee, records: int | None, instead: Family
+) -> tuple[Family, float] | None:
+    """A kind and its measure; None if there is no such table, which is said."""
     try:
-        found = crowds, _of_a_table(crowds, question, guarantee, records)
-        if below is not None:
-            least = _of_a_table(below, question, guarantee, records)
-            return (below, least) if least < found[1] else found
+        return kind, _of_a_table(kind, question, guarantee, records)
     except NoTable as refused:
         say_once(f"{instead.title} answers, as there is no crowd table: {refused}.")
         return None
-    return found
 
 
-def _uses_much(guarantee: Guarantee) -> bool:
-    """Whether there is a δ that is worth making a table for; a crowd table does not use it."""
-    return isinstance(guarantee, DP) and guarantee.exact_delta > _NOTABLE_DELTA
+def _notable_beside_crowds(question: Question, guarantee: Guarantee) -> Fraction:
+    """The δ from which a margin table may err less often than a crowd table, which has none."""
+    assert isinstance(guarantee, DP)
+    wide = len(question.answers) == MOST_ANSWERS and guarantee.epsilon >= _WIDE
+    return _NOTABLE_OF_WIDE if wide else _NOTABLE_DELTA
+
+
+def _has_more(guarantee: Guarantee, delta: Fraction) -> bool:
+    """Whether there is a larger δ."""
+    return isinstance(guarantee, DP) and guarantee.exact_delta > delta
 
 
 def _is_close(question: Question, guarantee: Guarantee) -> bool:

@@ -29,7 +29,6 @@ from rainbowdp.exact.falling_proof import Chances
 from rainbowdp.exact.keeping import ARCHIVE
 from rainbowdp.rules.crowd_table.build import (
     SHELF,
-    SHIPPED,
     SOLVED,
     CrowdTableFamily,
     fetch_table,
@@ -40,16 +39,14 @@ from rainbowdp.rules.crowd_table.iteration import Needs, iterated
 from rainbowdp.rules.crowd_table.problem import Problem
 from rainbowdp.rules.crowd_table.program import (
     _SHARED,
-    ANSWERS,
     _solve,
     make_table,
     shape_for,
-    size_for,
 )
 from rainbowdp.rules.crowd_table.proof import Corners, _must_be_close, cases, prove_crowds
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 from rainbowdp.rules.crowd_table.shape import Crowds, CrowdShape
-from rainbowdp.rules.crowd_table.shipping import KINDS as SHIPPED_KINDS
+from rainbowdp.rules.crowd_table.shipping import shapes
 
 RELATIONS = ("substituted", "added or removed")
 TIES = ("first listed", "any leader")
@@ -363,10 +360,8 @@ def test_where_there_is_none_it_says_what_to_use(question: Any, guarantee: Any) 
 def test_tables_for_common_guarantees_come_with_the_package() -> None:
     """All that are made for shipping, of the shape that is made or solved for, and no others."""
     names = set()
-    for answers, epsilon, kind in itertools.product(ANSWERS, SHIPPED, SHIPPED_KINDS):
-        if size_for(answers, float(epsilon), *kind) is None:
-            assert answers in (5, 6)
-            continue
+    for answers, epsilon, neighbors, ties in shapes():
+        kind = neighbors, ties
         asked = wanted(answers, rb.DP(epsilon), *kind)
         content = SHELF.shipped(asked)
         assert content is not None
@@ -382,6 +377,8 @@ def test_tables_for_common_guarantees_come_with_the_package() -> None:
 @pytest.mark.parametrize(
     ("answers", "records", "epsilon", "least", "above"),
     [
+        (5, 12, "0.3", 0.5622, 1.02),
+        (6, 10, "0.3", 0.6526, 1.02),
         (5, 12, "1", 0.2423, 1.01),
         pytest.param(5, 12, "2", 0.0839, 1.01, marks=pytest.mark.slow),
         (6, 10, "1", 0.3304, 1.02),
@@ -424,8 +421,8 @@ def test_where_rows_in_order_cannot_be_proved_there_are_rows_without(
 
     monkeypatch.setattr("rainbowdp.rules.crowd_table.build.make_table", make)
     guarantee, words = rb.DP.from_ratio(4), ("substituted", "first listed")  # ε of about 1.39
-    table, _ = fetch_table(8, guarantee, *words, solved=(4, 2))
-    assert (asked, table.shape.ordered) == ([(2, True), (0, False)], 0)
+    table, _ = fetch_table(8, guarantee, *words)
+    assert (asked, table.shape.ordered) == ([(2, False), (0, False)], 0)
     assert "goes by counts alone and errs somewhat more often" in capsys.readouterr().err
     SHELF._held.clear()  # so that it is read and proved again
     say_once.cache_clear()
@@ -440,25 +437,66 @@ def test_where_rows_in_order_cannot_be_proved_there_are_rows_without(
     assert asked == [(5, False)]
 
 
-def test_a_kept_table_may_have_more_gaps_but_not_fewer(
+def test_a_kept_table_has_the_gaps_of_one_that_is_made_or_was_solved_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("RAINBOWDP_CACHE", str(tmp_path))
     kind, guarantee = KINDS[1], rb.DP("1.9")
 
-    def gaps(made: int, solved: tuple[int, int] | None = None) -> int:
+    def gaps(made: int, *, solve: bool = False) -> int:
         """Of the table that is fetched where so many are made."""
         SHELF._held.clear()
         monkeypatch.setitem(_SHARED, 7, (made, 0))
-        return fetch_table(7, guarantee, *kind, solved=solved)[0].shape.knots
+        return fetch_table(7, guarantee, *kind, solve=solve)[0].shape.knots
 
     assert gaps(3) == 3
-    assert gaps(3, solved=(4, 0)) == 4
-    assert capsys.readouterr().err.count("got fewer") == 1
+    solved: Any = SOLVED
+    monkeypatch.setitem(solved, (7, "1.9", *kind), (4, 0))
+    assert gaps(3) == 3
+    assert gaps(3, solve=True) == 4
+    assert capsys.readouterr().err.count("got others") == 1
     assert gaps(3) == 4
     assert not capsys.readouterr().err
+    monkeypatch.delitem(solved, (7, "1.9", *kind))
     assert gaps(5) == 5
-    assert "got fewer" in capsys.readouterr().err
+    assert "got others" in capsys.readouterr().err
+
+
+def test_one_that_takes_minutes_and_is_not_there_is_not_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then the margin table answers, and that is said."""
+    monkeypatch.setenv("RAINBOWDP_CACHE", str(tmp_path))
+    question, guarantee = rb.Winner(list("abcde")), rb.DP("0.2")
+    assert rb.best(question, guarantee).name == "crowd-table"
+    SHELF._held.clear()
+    say_once.cache_clear()
+    monkeypatch.setitem(vars(SHELF), "package", "rainbowdp.rules.proximity")
+    with pytest.raises(NoTable, match="minutes to make and is not there; install the package"):
+        fetch_table(5, guarantee, *KINDS[0])
+    assert rb.best(question, guarantee).name == "margin-table"
+    assert capsys.readouterr().err.count("Margin table answers, as there is no crowd table") == 1
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.2"])
+def test_one_of_five_answers_errs_less_than_the_margin_table_that_it_replaces(epsilon: str) -> None:
+    question = rb.Winner(list("abcde"))
+    rules = [
+        rb.by_kind(question, rb.DP(epsilon), kind).exact().rule
+        for kind in ("crowd-table", "margin-table")
+    ]
+    for records in (8, 12, 40, 160):
+        rng = np.random.default_rng(records)
+        bars = np.sort([rng.choice(records + 4, 4, replace=False) for _ in range(2_000)], axis=1)
+        ends = np.pad(bars, ((0, 0), (0, 1)), constant_values=records + 4)
+        votes = np.diff(ends, axis=1, prepend=-1) - 1
+        crowd, margin = (
+            rule.rows_at(question, votes, votes.astype(float))[
+                np.arange(len(votes)), votes.argmax(axis=1)
+            ].mean()
+            for rule in rules
+        )
+        assert crowd > margin
 
 
 def test_for_an_epsilon_just_above_there_is_the_larger_table_that_was_solved_for() -> None:
@@ -466,6 +504,9 @@ def test_for_an_epsilon_just_above_there_is_the_larger_table_that_was_solved_for
     below = solved_below(question, rb.DP("0.51"))
     assert below == CrowdTableFamily(epsilon=Fraction(1, 2))
     assert below.options() == {"epsilon": "1/2"}
+    assert solved_below(question, rb.DP("0.8")) == CrowdTableFamily(epsilon=Fraction(7, 10))
+    five = rb.Winner(list("abcde"))
+    assert solved_below(five, rb.DP("0.35")) == CrowdTableFamily(epsilon=Fraction(3, 10))
     for other in (rb.DP("0.5"), rb.DP("0.7"), rb.DP(1), rb.DP("1.3"), rb.GaussianDP(1)):
         assert solved_below(question, other) is None
     made = rb.by_kind(question, rb.DP("0.51"), "crowd-table", epsilon="1/2")

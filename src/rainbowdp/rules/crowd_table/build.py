@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -27,20 +27,30 @@ from rainbowdp.rules.crowd_table.program import (
     size_for,
 )
 from rainbowdp.rules.crowd_table.rule import CrowdTable
-from rainbowdp.rules.crowd_table.shape import CrowdShape
 
 SHELF: Shelf[CrowdTable] = Shelf("crowd table", 4, "rainbowdp.rules.crowd_table")
-SHIPPED = ("0.1", "0.2", "0.5", "1", "2")  # the ε whose tables come with the package
-# Those that are larger or better than what would be made while somebody waits, as they are solved
-# for: how many gaps have rows, and how many of these are ordered. All others are as made.
+SHIPPED = ("0.1", "0.2", "0.5", "1", "2")  # the ε of which every table comes with the package
+# Those that come with the package and are larger or better than what would be made while somebody
+# waits, as they are solved for: how many gaps have rows, and how many of these are ordered.
 SOLVED: dict[tuple[int, str, Neighbors, Ties], tuple[int, int]] = {
-    (8, "1", Neighbors.SUBSTITUTED, Ties.FIRST_LISTED): (4, 2),
+    **{
+        (answers, epsilon, Neighbors.SUBSTITUTED, Ties.FIRST_LISTED): size
+        for epsilon, sizes in {
+            "0.1": {5: (8, 3), 6: (7, 2)},
+            "0.2": {5: (8, 3)},
+            "0.3": {5: (8, 3), 6: (7, 3)},
+            "1": {8: (4, 2)},
+        }.items()
+        for answers, size in sizes.items()
+    },
     **{
         (answers, epsilon, Neighbors.SUBSTITUTED, Ties.ANY_LEADER): (gaps, 0)
         for epsilon, sizes in {
             "0.2": {7: 7, 9: 5},
-            "0.5": {7: 7, 8: 7, 9: 6, 10: 5},
-            "1": {7: 7, 8: 6, 9: 6, 10: 5},
+            "0.3": {7: 7, 8: 6, 9: 6, 10: 5},
+            "0.5": {7: 7, 8: 7, 9: 7, 10: 6},
+            "0.7": {7: 7, 8: 6, 9: 6, 10: 5},
+            "1": {7: 7, 8: 6, 9: 6, 10: 6},
         }.items()
         for answers, gaps in sizes.items()
     },
@@ -81,13 +91,17 @@ class CrowdTableFamily(Family):
         if self.suits(question) and isinstance(guarantee, DP):
             assert isinstance(question, Winner)
             size, neighbors, ties = len(question.answers), question.neighbors, question.ties
-            epsilon = self._made_for(question, guarantee).epsilon
-            if size_for(size, epsilon, neighbors, ties) is not None:
+            made_for = self._made_for(question, guarantee)
+            if (
+                size_for(size, made_for.epsilon, neighbors, ties) is not None
+                or solved_size(size, made_for, neighbors, ties) is not None
+            ):
                 return None
         return (
             f"a crowd table is for a Winner with {ANSWERS[0]} to {ANSWERS[-1]} answers and one "
             f"record a person under (ε,δ) with epsilon from {EPSILONS[0]:g} on (five and six "
-            "answers: from 0.5 and 0.6 on, ties to the first listed, records substituted), "
+            "answers: from 0.5 and 0.6 on, and a few smaller ones that come with the package, ties "
+            "to the first listed, records substituted), "
             "and not for any leader with records added or removed, "
             f"got {type(question).__name__} with {len(question.answers)} answers and {guarantee}"
         )
@@ -138,11 +152,20 @@ def solved_below(question: Question, guarantee: Guarantee) -> CrowdTableFamily |
     assert isinstance(question, Winner)
     if not isinstance(guarantee, DP):
         return None
-    for text in SHIPPED:
-        epsilon, kind = Fraction(text), (question.neighbors, question.ties)
-        near = _NEAR * Fraction(guarantee.epsilon) <= epsilon < guarantee.epsilon
-        if near and (len(question.answers), text, *kind) in SOLVED:
-            return CrowdTableFamily(epsilon=epsilon)
+    vote = len(question.answers), question.neighbors, question.ties
+    every = (Fraction(text) for answers, text, *kind in SOLVED if (answers, *kind) == vote)
+    least = _NEAR * Fraction(guarantee.epsilon)
+    nearest = max((one for one in every if least <= one < guarantee.epsilon), default=None)
+    return None if nearest is None else CrowdTableFamily(epsilon=nearest)
+
+
+def solved_size(answers: int, guarantee: DP, neighbors: str, ties: str) -> tuple[int, int] | None:
+    """The size of the table that was solved for and comes with the package, if there is one."""
+    for (size, epsilon, *kind), found in SOLVED.items():
+        if (size, *kind) == (answers, neighbors, ties) and Fraction(epsilon) == (
+            guarantee.exact_epsilon
+        ):
+            return found
     return None
 
 
@@ -154,45 +177,48 @@ def fetch_table(
     progress: Progress | None = None,
     *,
     take_shipped: bool = True,
-    solved: tuple[int, int] | None = None,
+    solve: bool = False,
 ) -> tuple[CrowdTable, Fraction]:
     """The proved table of a shape and its mixing, from wherever it is.
 
-    Where rows in order could not be proved it has rows without an order, and that is said. If it is
-    made, and for shipping, ``solved`` is how many gaps it has and how many of them are ordered.
+    Where rows in order could not be proved it has rows without an order, and that is said. If a
+    table that was solved for has to be made, it is made smaller, as somebody waits, unless it is to
+    ``solve`` for it in minutes; then nothing smaller will do.
     """
-    shapes = shapes_for(answers, guarantee.epsilon, neighbors, ties)
-    if solved is not None:
-        shapes = (shape_for(answers, guarantee.epsilon, neighbors, ties, solved), shapes[-1])
+    asked = answers, guarantee.epsilon, neighbors, ties
+    larger = solved_size(answers, guarantee, neighbors, ties)
+    solved = None if larger is None else shape_for(*asked, larger)
+    shapes = () if size_for(*asked) is None else shapes_for(*asked)
 
     def make(tell: Progress) -> tuple[CrowdTable, Fraction]:
+        if solve and solved is not None:
+            return make_table(solved, guarantee, tell, solved=True)
+        if not shapes:
+            raise NoTable(
+                f"the one for {answers} answers under {guarantee} comes with the package, takes "
+                "minutes to make and is not there; install the package again"
+            )
         *better, last = shapes
         for shape in better:
             with suppress(NoTable):
-                return make_table(shape, guarantee, tell, solved=solved is not None)
+                return make_table(shape, guarantee, tell)
         return make_table(last, guarantee, tell)
 
     def proved(content: Mapping[str, Any]) -> CrowdTable:
         table = CrowdTable.restore(content)
-        wrong = table.shape not in (shapes if solved is None else shapes[:1])
-        if wrong and not _has_more_gaps(table.shape, shapes[0]):
-            raise InvalidFile("a kept table must have the gaps of one that is made now, got fewer")
+        if table.shape != solved and (solve or table.shape not in shapes):
+            raise InvalidFile("a kept table must have the gaps of one that is made now, got others")
         table.keeps(guarantee)
         return table
 
-    asked = wanted(answers, guarantee, neighbors, ties)
-    table, mixing = SHELF.fetch(asked, make, proved, progress, take_shipped=take_shipped)
+    wants = wanted(answers, guarantee, neighbors, ties)
+    table, mixing = SHELF.fetch(wants, make, proved, progress, take_shipped=take_shipped)
     if table.shape in shapes[1:] and shapes[0].ordered:
         say_once(
             f"The crowd table for {answers} answers under {guarantee} goes by counts alone and "
             "errs somewhat more often, as rows that keep the order of the list could not be proved."
         )
     return table, mixing
-
-
-def _has_more_gaps(shape: CrowdShape, made: CrowdShape) -> bool:
-    """Whether it is the shape that is made, but for more gaps."""
-    return shape.knots > made.knots and replace(shape, knots=made.knots) == made
 
 
 def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, Any]:

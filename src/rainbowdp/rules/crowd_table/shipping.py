@@ -1,4 +1,4 @@
-"""Make ``tables.zip``, the tables that come with the package: some minutes of processor."""
+"""Make ``tables.zip``, the tables that come with the package: an hour of processor."""
 
 from __future__ import annotations
 
@@ -20,17 +20,23 @@ KINDS = (
 )
 
 
-def ship(place: Path) -> None:
-    """Write the archive at ``place``, of tables that are taken from the user's cache or made."""
-    shapes = [
-        (answers, epsilon, kind)
+def shapes() -> tuple[tuple[int, str, Neighbors, Ties], ...]:
+    """What comes with the package: answers, ε, neighbors and ties."""
+    made = {
+        (answers, epsilon, *kind)
         for answers, epsilon, kind in itertools.product(ANSWERS, SHIPPED, KINDS)
         if size_for(answers, float(epsilon), *kind) is not None
-    ]
-    for answers, epsilon, kind in track(shapes, "Making tables"):
-        solved = SOLVED.get((answers, epsilon, *kind))
-        fetch_table(answers, DP(epsilon), *kind, take_shipped=False, solved=solved)
-    SHELF.ship((wanted(q, DP(e), neighbors, ties) for q, e, (neighbors, ties) in shapes), place)
+    }
+    return tuple(sorted(made.union(SOLVED)))
+
+
+def ship(place: Path) -> None:
+    """Write the archive at ``place``, of tables that are taken from the user's cache or made."""
+    for shape in track(shapes(), "Making tables"):
+        answers, epsilon, neighbors, ties = shape
+        solve = shape in SOLVED
+        fetch_table(answers, DP(epsilon), neighbors, ties, take_shipped=False, solve=solve)
+    SHELF.ship((wanted(q, DP(e), neighbors, ties) for q, e, neighbors, ties in shapes()), place)
 
 
 if __name__ == "__main__":

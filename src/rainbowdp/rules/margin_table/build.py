@@ -106,7 +106,7 @@ def fetch_table(
     Cost: from 0.1 s for two answers to some ten seconds for six to make, and more with δ; from disk
     some milliseconds.
     """
-    shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
+    shape = shape_for(answers, guarantee.epsilon, neighbors, ties, guarantee.delta)
 
     def make(tell: Progress) -> tuple[MarginTable, Fraction]:
         near = _nearest(answers, guarantee, neighbors, ties)
@@ -140,7 +140,7 @@ def _nearest(
 
     It is not proved, as it only tells where to begin.
     """
-    shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
+    shape = shape_for(answers, guarantee.epsilon, neighbors, ties, guarantee.delta)
     by_distance = sorted(
         map(DP, SHIPPED), key=lambda one: abs(math.log(one.ratio / guarantee.ratio))
     )

@@ -64,6 +64,12 @@ class Conditions:
         most[: len(rows)] = least[: len(rows)] = 1.0
         return LinearProgram(matrix, least, most, lower, upper)
 
+    def excess(self, values: Floats) -> float:
+        """By how much ``values`` break the worst of all conditions, in the program or not."""
+        if self.problem.delta:
+            return float(self._parts(values).sum(axis=1).max()) - self.problem.delta
+        return float((self.singles @ values).max())
+
     def add_violated(self, values: Floats, tolerance: float) -> int:
         """Put in what ``values`` break by more than ``tolerance``, and how many these are."""
         if self.problem.delta:
@@ -85,12 +91,17 @@ class Conditions:
         slack: Floats = (self.problem.delta - self.singles @ values) / given
         return slack
 
+    def _parts(self, values: Floats) -> Floats:
+        """What each answer exceeds at each corner."""
+        parts: Floats = np.maximum(self.problem.conditions @ values, 0.0)
+        return parts.reshape(-1, self.problem.shape.answers)
+
     def _add_sets(self, values: Floats, tolerance: float) -> int:
         """Put in the sets of answers that together exceed δ; at most three a column."""
         from scipy import sparse
 
         size, conditions = self.problem.shape.answers, self.problem.conditions
-        parts = np.maximum(conditions @ values, 0.0).reshape(-1, size)
+        parts = self._parts(values)
         over = parts.sum(axis=1) - self.problem.delta
         worst = np.flatnonzero(over > tolerance)
         most = _MOST_ADDED * self.problem.width

@@ -92,17 +92,18 @@ class Problem:
 
         count, places = gaps.shape
         cell, share = self.cells(gaps)
-        rows, columns, shares = [], [], []
-        for corner in itertools.product((0, 1), repeat=places):
-            weight = np.where(np.array(corner) == 0, share, 1 - share).prod(axis=1)
-            some = np.flatnonzero(weight > 0)
-            found = self.columns[tuple((cell + corner)[some].T)]
-            rows.append((some[:, None] * (places + 1) + np.arange(places + 1)).ravel())
-            columns.append(found.ravel())
-            shares.append(np.repeat(weight[some], places + 1))
-        where = np.concatenate(rows), np.concatenate(columns)
+        columns = self.columns.reshape(-1, places + 1)
+        steps = (len(self.shape.knots) + 1) ** np.arange(places)[::-1]
+        row, choice, weight = np.arange(count), cell @ steps, np.ones(count)
+        for place, step in enumerate(steps):
+            near = share[row, place]
+            some = np.flatnonzero(near < 1)  # which have a part of the next knot, too
+            row, choice = np.append(row, row[some]), np.append(choice, choice[some] + step)
+            weight = np.append(weight * near, weight[some] * (1 - near[some]))
+        where = row[:, None] * (places + 1) + np.arange(places + 1), columns[choice]
         size = (count * (places + 1), self.width)
-        return sparse.csr_array((np.concatenate(shares), where), shape=size)
+        shares = np.repeat(weight, places + 1)
+        return sparse.csr_array((shares, (where[0].ravel(), where[1].ravel())), shape=size)
 
     @cached_property
     def conditions(self) -> Any:

@@ -40,6 +40,7 @@ TOTAL = 60 << 56  # a multiple of 1, 2, …, 6, so that leaders can share evenly
 # knots that are farther apart than a record make slow programs. Where records come and go, who
 # comes first matters more than many knots do.
 _LARGE_UNIT = 4.0
+_LARGE_DELTA = 0.01  # from which six answers have the smaller size: sets make programs slow
 _SIZES = {
     (Ties.ANY_LEADER, Neighbors.SUBSTITUTED): {
         2: ((24, 0), (24, 0)),
@@ -76,6 +77,7 @@ _FARTHEST = 40 * math.log(2)
 _ROUNDS = 60
 _GAP = 1e-5
 _LITTLE, _MOST_VIOLATION = 1e-10, 1e-7  # little is what a mixing of q times this makes good
+_MUCH = 1e-5
 _SMALL, _MORE = 2000, 1e-9  # programs with more columns take too long to ask for as little
 _FLOOR = 1e-10  # below permute-and-flip; less is no room for the solver
 _WORTH = 1e-8  # what gains less than this on permute-and-flip is no better
@@ -111,7 +113,7 @@ def make_table(
         )
     tell = progress or (lambda line: None)
     tell("writing the linear program")
-    shape = shape_for(answers, guarantee.epsilon, neighbors, ties)
+    shape = shape_for(answers, guarantee.epsilon, neighbors, ties, guarantee.delta)
     problem = Problem(shape, guarantee.ratio, float(guarantee.delta))
     values = _solve(problem, progress, near)
     tell("proving the table")
@@ -131,7 +133,7 @@ def make_table(
     )
 
 
-def shape_for(answers: int, epsilon: float, neighbors: str, ties: str) -> Shape:
+def shape_for(answers: int, epsilon: float, neighbors: str, ties: str, delta: float = 0.0) -> Shape:
     """Where a table has its knots.
 
     The unit is the gap that costs a factor e: 2/ε records where one is substituted (which moves a
@@ -139,7 +141,8 @@ def shape_for(answers: int, epsilon: float, neighbors: str, ties: str) -> Shape:
     """
     unit = (2 if neighbors == Neighbors.SUBSTITUTED else 1) / epsilon
     sizes = _SIZES[Ties(ties), Neighbors(neighbors)]
-    size, labeled = sizes[answers][unit > _LARGE_UNIT]
+    small = unit > _LARGE_UNIT or (answers == MOST_ANSWERS and delta > _LARGE_DELTA)
+    size, labeled = sizes[answers][small]
     size = min(size, 2 + int(_FARTHEST_KNOT * unit))
     knots = _knots(size, _REACH.get(answers, 0.0) * unit)
     farthest = max(knots[-1] + 1, math.ceil(_FARTHEST * unit))
@@ -210,7 +213,7 @@ def _solve(
         program = conditions.program(lower, upper)
         size = f"{problem.width} columns, {program.matrix.shape[0]} rows"
         what = f"solving round {number + 1}, {size}"
-        values = _optimum(program, problem, little, _prefixed(what, progress))
+        values = _optimum(program, conditions, little, _prefixed(what, progress))
         if not conditions.add_violated(values, little):
             return values if problem.gain @ (values - flipped) >= _WORTH else flipped
     raise NoTable(f"a margin table must be found within {_ROUNDS} rounds, got none")
@@ -225,20 +228,25 @@ def _prefixed(what: str, progress: Progress | None) -> Progress | None:
 
 
 def _optimum(
-    program: LinearProgram, problem: Problem, little: float, progress: Progress | None
+    program: LinearProgram, conditions: Conditions, little: float, progress: Progress | None
 ) -> Floats:
     """Values that are nearly feasible and, by the multipliers' own bound, nearly the best.
 
     What the solver calls them does not matter. Presolving makes large programs smaller, but takes
-    some with hardly any room for infeasible.
+    some with hardly any room for infeasible. Where conditions that are not in the program fail by
+    much, less will do, as another round follows.
     """
+    problem = conditions.problem
     found, privacy = [], replace(program, lower=np.zeros(problem.width))  # floors have room
     for presolve, tolerance in ((True, 1e-8), (False, 1e-10), (False, 1e-7)):
         solver = Solver(program, tolerance=tolerance, presolve=presolve, progress=progress)
         solution = solver.maximize(problem.gain)
         if solution.gap < _GAP:
-            found.append((privacy.violation(solution.values), solution))
-            if found[-1][0] < little:
+            violation = privacy.violation(solution.values)
+            found.append((violation, solution))
+            if violation < little or (
+                violation < _MOST_VIOLATION and conditions.excess(solution.values) > _MUCH
+            ):
                 break
     violation, best = min(found, key=lambda one: one[0], default=(math.inf, solution))
     if violation > _MOST_VIOLATION:
