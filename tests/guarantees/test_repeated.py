@@ -73,3 +73,11 @@ def test_tiny_probabilities_are_compared_relatively() -> None:
     many = excess_after(rb.DP(1), np.array([0.5, 0.5]), np.array([0.0, 1.0]), 10_000)
     assert many > 0  # no number of steps makes the impossible possible
     assert excess_after(rb.DP(1, 0.1), p, q, 0) > 0
+
+
+def test_what_no_float_holds_is_no_violation() -> None:
+    curve = rb.GaussianDP(1)
+    p, q = curve.rows(["0.6", "0.3", "0.1"], np.array([8, 43]))
+    assert q[1] == 0 < p[1]
+    assert not excess_after(curve, p, q, 35)
+    assert excess_after(curve, p, q, 2) > 0  # 1e-308 cannot grow to 1e-16 in two steps

@@ -81,7 +81,8 @@ def _repeated(
     if not heads_p.shape[1]:
         return np.zeros(len(p)), np.zeros(p.shape, dtype=np.bool_)
     depth = np.repeat(steps[:, None].astype(np.float64), heads_q.shape[1], axis=1)
-    most, least = curve._advance(np.minimum(heads_q, 1.0), np.minimum(tails_q, 1.0), depth)
+    known = np.clip(heads_q, UNDERFLOW, 1.0)
+    most, least = curve._advance(known, np.minimum(tails_q, 1.0), depth)
     low = most < 0.5  # of two numbers that sum to 1, the smaller one is known better
     over = np.where(low, heads_p - most, least - tails_p)
     noise = _SLACK * np.where(low, heads_p + most, least + tails_p)
