@@ -68,6 +68,8 @@ def must_agree(
     ours = rb.deploy_on_disk(near, promise, **wanted)
     values = {each.kind: each.value for each in theirs.candidates}
     for each in ours.candidates:
+        if each.kind == "proximity" and each.value is None and promise == PROMISES[2]:
+            continue  # on disk a δ needs e^ε ≥ q − 1, whatever the graph
         assert (each.value is None) == (values[each.kind] is None), (each, values)
         if each.value is not None:
             assert each.value == pytest.approx(values[each.kind], rel=1e-7, abs=1e-9), each.kind

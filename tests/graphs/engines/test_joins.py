@@ -165,7 +165,8 @@ from rainbowdp.graphs.engines.joins import joins
 
 line = np.arange(100_000)
 with joins("200MB", sys.argv[1]) as engine:
-    engine.load(np.stack([line[:-1], line[1:]], axis=1), len(line))
+    engine.raw(np.stack([line[:-1], line[1:]], axis=1))
+    engine.load_query("FROM raw", len(line))
     print("searching", flush=True)
     engine.nearest([0])
 """
