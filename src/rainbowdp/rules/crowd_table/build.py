@@ -37,7 +37,7 @@ SOLVED: dict[tuple[int, str, Neighbors, Ties], tuple[int, int]] = {
         (answers, epsilon, Neighbors.SUBSTITUTED, Ties.FIRST_LISTED): size
         for epsilon, sizes in {
             "0.1": {5: (8, 3), 6: (7, 2)},
-            "0.2": {5: (8, 3)},
+            "0.2": {5: (8, 3), 6: (7, 3)},
             "0.3": {5: (8, 3), 6: (7, 3)},
             "1": {8: (4, 2)},
         }.items()
