@@ -157,10 +157,14 @@ def _check_inside(tile: Tile, joined: dict[str, object]) -> int:
     inside = joined["inside"]
     if joined["keys"] != tile.checksum or not isinstance(inside, list):
         raise Refused("the edges of a tile must be those of its keys")
+    seen: set[tuple[int, object]] = set()
     for edge in inside:
         if not isinstance(edge, list) or len(edge) not in (2, 3):
             raise Refused("an edge must be two places of nodes, and its steps if it has several")
-        one, other = (_place(end, tile) for end in edge[:2])
+        one, other = sorted(_place(end, tile) for end in edge[:2])
+        if one == other:
+            raise Refused("an edge must join two different nodes")
+        _must_be_once((one, other), seen)
         steps = _steps(edge[2:], tile)
         if not tile.are_within(tile.keys[one], tile.keys[other], steps):
             raise Refused(_too_far(tile.names[one], tile.names[other], steps))
@@ -189,6 +193,7 @@ def _records(tile: Tile, edges: list[object], first: bool) -> Iterator[str]:
     import json
 
     found = []
+    seen: set[tuple[int, object]] = set()
     for edge in edges:
         if not isinstance(edge, list) or len(edge) not in (3, 4):
             raise Refused(
@@ -196,6 +201,7 @@ def _records(tile: Tile, edges: list[object], first: bool) -> Iterator[str]:
                 "has several"
             )
         place, node, key = _place(edge[0], tile), document.name(edge[1]), tile._read(edge[2])
+        _must_be_once((place, node), seen)
         steps = _steps(edge[3:], tile)
         if not tile.are_within(tile.keys[place], key, steps):
             raise Refused(_too_far(tile.names[place], node, steps))
@@ -203,6 +209,13 @@ def _records(tile: Tile, edges: list[object], first: bool) -> Iterator[str]:
         theirs = (node, _plain(key))
         found.append(json.dumps((mine, theirs, steps) if first else (theirs, mine, steps)))
     return iter(sorted(found))
+
+
+def _must_be_once(ends: tuple[int, object], seen: set[tuple[int, object]]) -> None:
+    """Edges are counted, so that a second one could stand for one that is missing."""
+    if ends in seen:
+        raise Refused("an edge must be listed once")
+    seen.add(ends)
 
 
 def _steps(said: list[object], tile: Tile) -> int:

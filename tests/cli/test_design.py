@@ -178,6 +178,9 @@ BAD: list[tuple[str, list[str], str]] = [
     (LINE, [*GOOD, "--labels", "x.csv"], "either --sites or --labels"),
     (LINE, [*GOOD, "--rainbows", "x.csv"], "go together"),
     (LINE, ["--sites", "0,x", "--epsilon", "1"], "got 'x'"),
+    (LINE, ["--sites", "0,²", "--epsilon", "1"], "got '²'"),
+    (LINE, ["--sites", "0," + 5000 * "9", "--epsilon", "1"], "a whole number of at most 20 digits"),
+    (LINE, [*GOOD, "--engine", "duckdb", "--memory", "-1GB"], "got '-1GB'"),
     (LINE, ["--sites", "0,5", "--epsilon", "1"], "the site 5 is not a node of the graph"),
     (LINE, ["--sites", "0,0", "--epsilon", "1"], "got 0 twice"),
     (LINE, ["--sites", "a=0,b=0", "--epsilon", "1"], "the node 0 twice"),
@@ -344,6 +347,18 @@ GOALS: list[tuple[list[str], str]] = [
     (["--forbid", "0,4"], "all 2 are forbidden"),
     (["--forbid", "7"], "got '7'"),
 ]
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_weights_whose_sum_no_float_holds_are_refused(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "edges.csv").write_text(LINE)
+    (tmp_path / "people.csv").write_text("node,weight\n0,1e308\n1,1e308\n")
+    given = ["--engine", engine, "--weights", str(tmp_path / "people.csv")]
+    result = run(str(tmp_path / "edges.csv"), *GOOD, *given, "-o", str(tmp_path / "out.json"))
+    assert result.exit_code == 2, result.output
+    assert "people.csv" in result.output
+    assert "sum" in result.output
+    assert not list(tmp_path.glob("out*"))
 
 
 @pytest.mark.parametrize(("options", "said"), GOALS)

@@ -182,6 +182,17 @@ def test_an_epsilon_that_no_solver_takes_has_the_symmetric_boundary(epsilon: int
     assert mechanism.exact().proof
 
 
+@pytest.mark.parametrize("worst", [True, False])
+def test_where_there_is_nothing_to_choose_the_design_is_that(worst: bool) -> None:
+    alone = rb.RainbowGraph([(0, 1)], {0: ("a", "b")}, labels={0: 0, 1: 0})
+    found = design(alone, rb.DP(1), worst=worst)
+    assert rb.optimal(alone, rb.DP(1), found.boundary)[0] == {"a": 1.0, "b": 0.0}
+    pair = rb.RainbowGraph([(0, 1)], [("a", "b"), ("b", "a")])
+    single = design(pair, rb.DP(1), worst=worst, forbid="b")
+    assert single.value == single.bound
+    assert all(single.boundary[label] == {"a": 1.0} for label in single.boundary.graph.regions)
+
+
 def test_deep_datasets_count_at_the_last_level() -> None:
     line = rb.RainbowGraph([(n, n + 1) for n in range(40)], [("y", "n")] * 20 + [("n", "y")] * 21)
     deep, shallow = design(line, rb.DP(1)), design(line, rb.DP(1), levels=2)

@@ -151,6 +151,24 @@ def test_steps_are_whole_numbers(saved: Path, steps: Any) -> None:
         checked(saved)
 
 
+def test_an_edge_is_listed_once(saved: Path) -> None:
+    """A second one would hide that another is missing, since edges are counted."""
+    for extra, said in (([1, 0, 9], "listed once"), ([2, 2], "two different nodes")):
+        forged(saved / "tiles", "0.edges.json", lambda content: content["inside"].append(extra))  # noqa: B023
+        with pytest.raises(rainbow_release.Refused, match=said):
+            checked(saved)
+        forged(saved / "tiles", "0.edges.json", lambda content: content["inside"].pop())
+
+    def again(content: dict[str, Any]) -> None:
+        for border in content["across"]:
+            border["edges"] += [[*edge[:3], 9] for edge in border["edges"]]
+
+    for number in range(3):
+        forged(saved / "tiles", f"{number}.edges.json", again)
+    with pytest.raises(rainbow_release.Refused, match="listed once"):
+        checked(saved)
+
+
 def test_where_edges_are_counted_each_is_one_step(tmp_path: Path) -> None:
     """A promise between neighbors that an edge joins is not stretched by a file of tiles."""
     near = rb.nearest_sites([(0, 1), (1, 2), (2, 3)], [0, 3])

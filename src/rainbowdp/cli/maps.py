@@ -10,14 +10,17 @@ from typing import Any
 
 from rainbowdp.errors import RainbowError, Unreached
 
+_DIGITS = 20  # of the largest node
+
 
 def sites_from(text: str, named: bool) -> dict[Any, int | str]:
     """Names and nodes from ``17,5000`` or ``Bellevue=17,Sinai=5000``; nodes may have names."""
     found: dict[Any, int | str] = {}
     for part in text.split(","):
         name, _, last = (word.strip() for word in part.rpartition("="))
-        if not (last if named else last.isdigit()):
-            kind = "" if named else ", a whole number"
+        if not (last if named else last.isdecimal() and len(last) <= _DIGITS):
+            kind = "" if named else f", a whole number of at most {_DIGITS} digits"
+            part = part if len(part) < 100 else f"{part[:100]}…"
             raise RainbowError(f"a site must be a node or NAME=NODE{kind}, got {part.strip()!r}")
         node = last if named else int(last)
         key = name or node

@@ -534,6 +534,8 @@ class _Program:
     def _maximize(self, gain: Floats, free: tuple[int, float] | None = None) -> Solution:
         from scipy import sparse
 
+        if not self.columns:  # no region touches another, or there is one answer
+            return Solution("optimal", gain, np.zeros(len(self._rows)), 0.0, 0.0, "Empty", 0.0)
         counts = [len(form) for form, _ in self._rows]
         columns = np.array([c for form, _ in self._rows for c in form], dtype=np.int64)
         values = np.array([v for form, _ in self._rows for v in form.values()])

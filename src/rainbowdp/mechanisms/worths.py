@@ -27,6 +27,7 @@ from rainbowdp.expecting import brief
 from rainbowdp.graphs.forbidding import forbid as forbidding
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.graphs.rainbows import Utility
+from rainbowdp.graphs.readers.goals import MOST_WEIGHT
 from rainbowdp.graphs.truth import true_answers
 
 AnyUtility: TypeAlias = "Utility | Mapping[Answer, Mapping[Answer, float]] | NDArray[Any] | Worths"
@@ -261,8 +262,18 @@ def _weights(graph: RainbowGraph, weights: AnyWeights) -> Floats:
             f"weights must have a number for each of the {len(graph):,} datasets, got the shape "
             f"{found.shape}"
         )
-    if not (np.isfinite(found) & (found >= 0)).all() or found.sum() <= 0:
+    return weights_that_count(found)
+
+
+def weights_that_count(found: Floats) -> Floats:
+    """The same numbers, if they are weights."""
+    if not (np.isfinite(found) & (found >= 0)).all() or not found.any():
         raise RainbowError("weights must be finite numbers from 0, and not all 0")
+    if found.max() > MOST_WEIGHT / len(found):
+        raise RainbowError(
+            f"the sum of weights must be at most {MOST_WEIGHT:g}, got one of {found.max():g}; "
+            "divide them all by one number"
+        )
     return found
 
 

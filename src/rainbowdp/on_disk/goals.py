@@ -22,7 +22,7 @@ from rainbowdp.graphs.disk_regions import DiskRegions
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.mechanisms.leveled import Leveled
 from rainbowdp.mechanisms.preferring import best_columns, reordered
-from rainbowdp.mechanisms.worths import Forbidden, Worths
+from rainbowdp.mechanisms.worths import Forbidden, Worths, weights_that_count
 
 _MOST_PLACES = 20_000_000  # regions × depths of a boundary graph in memory
 
@@ -316,6 +316,4 @@ def _weights(regions: DiskRegions, weights: Any) -> str:
             f"weights must have a number for each of the {size:,} nodes, got the shape "
             f"{found.shape}"
         )
-    if not (np.isfinite(found) & (found >= 0)).all() or found.sum() <= 0:
-        raise RainbowError("weights must be finite numbers from 0, and not all 0")
-    return regions.graph.engine.numbers(found)
+    return regions.graph.engine.numbers(weights_that_count(found))

@@ -153,6 +153,11 @@ DAMAGED: list[tuple[str, bytes, str]] = [
         b"<osm version='0.6'><way id='5'><nd ref='-1'/><tag k='highway' v='road'/></way></osm>",
         "has the node -1, and ids of OpenStreetMap are above 0",
     ),
+    (
+        "long.osm",
+        b"<osm version='0.6'><node id='9223372036854775808' lat='1' lon='3'/></osm>",
+        "cannot read the OpenStreetMap file",
+    ),
 ]
 
 

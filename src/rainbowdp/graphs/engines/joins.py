@@ -384,6 +384,9 @@ def joins(memory: str, folder: str | PathLike[str] | None = None) -> Iterator[Jo
     """
     import duckdb
 
+    wrong = RainbowError(f"memory must be an amount such as '2GB', got {brief(memory)}")
+    if memory.lstrip().startswith("-"):  # DuckDB takes it for no limit
+        raise wrong
     with (
         TemporaryDirectory(prefix="rainbowdp-", dir=folder) as own,
         duckdb.connect(str(Path(own) / "graph.duckdb")) as connection,
@@ -394,7 +397,5 @@ def joins(memory: str, folder: str | PathLike[str] | None = None) -> Iterator[Jo
         try:
             connection.execute(f"SET memory_limit = {quoted(memory, chr(39))}")
         except (duckdb.ParserException, duckdb.InvalidInputException):
-            raise RainbowError(
-                f"memory must be an amount such as '2GB', got {brief(memory)}"
-            ) from None
+            raise wrong from None
         yield Joins(connection, memory)

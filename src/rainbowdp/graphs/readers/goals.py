@@ -17,6 +17,8 @@ from rainbowdp.graphs.readers.columns import ColumnFile
 from rainbowdp.graphs.readers.edges import file_ending, load_npy
 from rainbowdp.graphs.readers.nodes import ENDINGS, _places
 
+MOST_WEIGHT = 1e200  # of all nodes together: times any worth it is a float
+
 
 def read_loss(
     path: str | PathLike[str], rows: Sequence[Label], answers: Sequence[Answer]
@@ -158,8 +160,13 @@ def read_weights(path: str | PathLike[str], edges: Edges) -> Floats:
 
 
 def _some(weights: Floats, path: str | PathLike[str]) -> Floats:
-    if weights.sum() <= 0:
+    if not weights.any():
         raise RainbowError(f"some node must have a weight above 0, but in {path} none has")
+    if weights.max() > MOST_WEIGHT / len(weights):
+        raise RainbowError(
+            f"the sum of weights must be at most {MOST_WEIGHT:g}, but in {path} one is "
+            f"{weights.max():g}; divide them all by one number"
+        )
     return weights
 
 

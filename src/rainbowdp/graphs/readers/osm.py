@@ -80,7 +80,7 @@ def _ways(
                 follows.append(True)
             if follows:
                 follows[-1] = False
-    except (RuntimeError, osmium.InvalidLocationError) as error:
+    except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         why = str(error).rstrip(".").replace(". ", "; ")
         raise InvalidGraph(f"cannot read the OpenStreetMap file {path}: {why}") from None
     return (
