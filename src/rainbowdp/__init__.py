@@ -83,8 +83,7 @@ if TYPE_CHECKING:  # what type checkers and editors read
     from rainbowdp.exact.counts import ExactCount
     from rainbowdp.exact.mechanism import ExactMechanism
     from rainbowdp.graphs.disk import graph_on_disk
-    from rainbowdp.graphs.disk_graph import DiskGraph
-    from rainbowdp.graphs.disk_regions import DiskRegions
+    from rainbowdp.graphs.disk_graph import DiskGraph, DiskRegions
     from rainbowdp.graphs.edges import Edges
     from rainbowdp.graphs.forbidding import forbid
     from rainbowdp.graphs.graph import RainbowGraph
@@ -377,8 +376,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "exact.counts": ("ExactCount",),
     "exact.mechanism": ("ExactMechanism",),
     "graphs.disk": ("graph_on_disk",),
-    "graphs.disk_graph": ("DiskGraph",),
-    "graphs.disk_regions": ("DiskRegions",),
+    "graphs.disk_graph": ("DiskGraph", "DiskRegions"),
     "graphs.edges": ("Edges",),
     "graphs.graph": ("RainbowGraph",),
     "graphs.lengths": ("with_lengths",),

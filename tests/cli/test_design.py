@@ -177,6 +177,7 @@ BAD: list[tuple[str, list[str], str]] = [
     (LINE, ["--epsilon", "1"], "either --sites or --labels"),
     (LINE, [*GOOD, "--labels", "x.csv"], "either --sites or --labels"),
     (LINE, [*GOOD, "--rainbows", "x.csv"], "go together"),
+    (LINE, ["--labels", "x.csv", "--unreached", "first", "--epsilon", "1"], "is for --sites"),
     (LINE, ["--sites", "0,x", "--epsilon", "1"], "got 'x'"),
     (LINE, ["--sites", "0,²", "--epsilon", "1"], "got '²'"),
     (LINE, ["--sites", "0," + 5000 * "9", "--epsilon", "1"], "a whole number of at most 20 digits"),

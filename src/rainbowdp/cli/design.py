@@ -244,6 +244,8 @@ def design(
         )
     if (sites is None) == (labels is None):
         raise RainbowError("a design needs either --sites or --labels, got both or none")
+    if sites is None and unreached != UNREACHED[0]:
+        raise RainbowError("--unreached is for --sites, got --labels; leave it out")
     if (labels is None) != (rainbows is None):
         raise RainbowError("--labels and --rainbows go together, got one without the other")
     if out.is_dir():

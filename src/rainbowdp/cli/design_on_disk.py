@@ -18,8 +18,7 @@ from rainbowdp.errors import RainbowError
 
 if TYPE_CHECKING:
     from rainbowdp.cli.per_length import Measured, PerLength
-    from rainbowdp.graphs.disk_graph import DiskGraph
-    from rainbowdp.graphs.disk_regions import DiskRegions
+    from rainbowdp.graphs.disk_graph import DiskGraph, DiskRegions
     from rainbowdp.guarantees.guarantee import Guarantee
     from rainbowdp.on_disk.deploying import DiskDeployment
 

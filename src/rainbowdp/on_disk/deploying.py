@@ -15,7 +15,7 @@ from rainbowdp.errors import InvalidFile, InvalidGuarantee, InvalidMechanism, Ra
 from rainbowdp.exact.mechanism import ExactMechanism
 from rainbowdp.exact.names import name_to_json
 from rainbowdp.expecting import brief, expect
-from rainbowdp.graphs.disk_regions import DiskRegions
+from rainbowdp.graphs.disk_graph import DiskRegions
 from rainbowdp.guarantees.curve import TradeOffCurve, curve_of
 from rainbowdp.mechanisms.best_on_graphs import Candidate
 from rainbowdp.mechanisms.worths import Forbidden, is_better

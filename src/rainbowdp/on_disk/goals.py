@@ -18,7 +18,7 @@ import numpy as np
 from rainbowdp.aliases import Answer, Floats, Integers, Label
 from rainbowdp.errors import InvalidMechanism, RainbowError
 from rainbowdp.expecting import brief, expect
-from rainbowdp.graphs.disk_regions import DiskRegions
+from rainbowdp.graphs.disk_graph import DiskRegions
 from rainbowdp.graphs.graph import RainbowGraph
 from rainbowdp.mechanisms.leveled import Leveled
 from rainbowdp.mechanisms.preferring import best_columns, reordered

@@ -16,7 +16,7 @@ from typing import Any
 from rainbowdp.deployment import MOST_WEIGHTS, margin_columns
 from rainbowdp.errors import InvalidGuarantee, InvalidMechanism
 from rainbowdp.exact.mechanism import ExactMechanism
-from rainbowdp.graphs.disk_regions import DiskRegions
+from rainbowdp.graphs.disk_graph import DiskRegions
 from rainbowdp.guarantees.curve import TradeOffCurve
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.mechanisms.best_homogeneous import best_homogeneous
