@@ -1,4 +1,4 @@
-"""The survivors that are argued to be equivalent, in ``survivors.toml``, and what came of a run."""
+"""The survivors that are argued to be equivalent, in ``survivors``, and what came of a run."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ def sampled(names: Sequence[Name], size: int | None, seed: int) -> list[Name]:
     return sorted(names, key=place)[:size]
 
 
-def read_listed(file: Path) -> dict[Name, str]:
-    """Why each listed change makes no difference."""
+def read_listed(folder: Path) -> dict[Name, str]:
+    """Why each change that is listed in the files of a folder, one a room, makes no difference."""
     listed: dict[Name, str] = {}
-    for entry in tomllib.loads(file.read_text()).get("survivor", []):
+    files = sorted(folder.glob("*.toml"))
+    for entry in (one for file in files for one in tomllib.loads(file.read_text())["survivor"]):
         for text in entry["changes"]:
             name = Name(entry["module"], entry["function"], text)
             if name in listed or not entry["why"].strip():

@@ -2,7 +2,7 @@
 
 ``make mutants`` tries every module of ``IN_ORDER`` until its seconds are over, and goes on where it
 stopped: outcomes are kept in ``mutants/_kept``. A survivor that is not argued to be equivalent in
-``survivors.toml`` is a failure, and so is an entry of it that is out of date.
+``survivors`` is a failure, and so is an entry there that is out of date.
 """
 
 from __future__ import annotations
@@ -385,15 +385,15 @@ def report(chosen: Sequence[Module], outcomes: Outcomes) -> int:
         states |= {name: one.state if one else "not tried" for name, one in found.items()}
         if all(one is not None for one in found.values()):
             done.add(module.name)
-    listed = read_listed(HERE / "survivors.toml")
+    listed = read_listed(HERE / "survivors")
     tried = {name: state for name, state in states.items() if state != "not tried"}
     verdict = judge(tried, listed, exist, done)
     print(table(tried, listed))
     print(f"\n{len(states) - len(tried):,} changes are not tried yet.")
     for title, names_of in (
         ("survive, and nobody has argued why", verdict.unlisted),
-        ("are in survivors.toml, but there is no such change", verdict.gone),
-        ("are in survivors.toml, but a test fails", verdict.killed),
+        ("are listed in survivors, but there is no such change", verdict.gone),
+        ("are listed in survivors, but a test fails", verdict.killed),
     ):
         if names_of:
             print(f"\n{len(names_of)} {title}:")

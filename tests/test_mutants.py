@@ -141,11 +141,11 @@ def test_a_survivor_of_a_toy_is_found_and_all_else_is_killed(tmp_path: Path) -> 
 
 
 def test_a_survivor_must_be_argued_for_and_an_entry_must_survive(tmp_path: Path) -> None:
-    file = tmp_path / "survivors.toml"
+    file = tmp_path / "room.toml"
     file.write_text(
         '[[survivor]]\nmodule = "a.py"\nfunction = "f"\nchanges = ["x", "y", "z"]\nwhy = "same"\n'
     )
-    listed = read_listed(file)
+    listed = read_listed(tmp_path)
     x, y, z, new = (Name("a.py", "f", text) for text in ("x", "y", "z", "new"))
     states = {x: "survived", y: "killed", new: "survived"}
     verdict = judge(states, listed, states, {"a.py"})
@@ -156,10 +156,10 @@ def test_a_survivor_must_be_argued_for_and_an_entry_must_survive(tmp_path: Path)
     assert table(states, listed).splitlines()[1].split() == ["a.py", "3", "1", "0", "1", "1", "0"]
     file.write_text('[[survivor]]\nmodule = "a.py"\nfunction = "f"\nchanges = ["x"]\nwhy = " "\n')
     with pytest.raises(ValueError, match="without an argument"):
-        read_listed(file)
+        read_listed(tmp_path)
 
 
 def test_the_list_can_be_read() -> None:
-    for name, why in read_listed(MUTANTS / "survivors.toml").items():
+    for name, why in read_listed(MUTANTS / "survivors").items():
         assert (MUTANTS.parent / "src" / "rainbowdp" / name.module).exists(), name
         assert len(why) > 20
