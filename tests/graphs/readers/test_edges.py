@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -323,6 +324,33 @@ def test_an_edge_list_that_makes_no_sense_is_refused(tmp_path: Path, text: str, 
     with pytest.raises(rb.InvalidGraph, match=said) as error:
         rb.read_graph(path)
     assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "length"),
+    [
+        ("0.99999999999999999999::DECIMAL(38, 20)", Fraction(10**20 - 1, 10**20)),
+        ("'0.99999999999999999999'", Fraction(10**20 - 1, 10**20)),
+        ("9007199254740995::BIGINT", Fraction(9007199254740995)),
+        ("1.10::DECIMAL(10, 2)", Fraction(11, 10)),
+        ("1.1::DOUBLE", Fraction(1.1)),
+    ],
+)
+def test_no_length_of_a_parquet_file_has_more_steps_than_it_is_long(
+    tmp_path: Path, sql: str, length: Fraction
+) -> None:
+    path = parquet(tmp_path / "edges.parquet", f"SELECT 0 AS a, 1 AS b, {sql} AS long")
+    edges = rb.read_graph(path, columns=("a", "b"), weight="long")
+    for unit in (length, Fraction(float(length)), length / 3):
+        measured = rb.with_lengths(edges, unit=unit)
+        assert measured.steps is not None
+        assert measured.steps[0] <= length // unit
+        with rb.graph_on_disk(
+            path, columns=("a", "b"), weight="long", lengths=True, unit=unit
+        ) as held:
+            assert held.engine.one("SELECT max(steps) FROM edges") == (measured.steps[0],)
+    if length.denominator == 10:  # a short decimal is what it says
+        assert rb.with_lengths(edges, unit="0.1").steps == [11]
 
 
 def test_the_third_column_of_an_edge_list_may_be_lengths(tmp_path: Path) -> None:

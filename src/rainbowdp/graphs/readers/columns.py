@@ -37,6 +37,7 @@ Found = TypeVar("Found")
 
 SEPARATORS = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t"}
 LISTS = (".txt", ".txt.gz", ".edges", ".edges.gz", ".edgelist", ".edgelist.gz")
+_FLOATS = ("FLOAT", "DOUBLE")
 _INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 # The cast alone would take 1.5 for 2, and 1_000 or 0x1F for numbers.
 _SPELLED = r"CASE WHEN regexp_full_match({0}, '\s*[0-9]+\s*') THEN TRY_CAST({0} AS {1}) END"
@@ -153,10 +154,14 @@ class ColumnFile:
         return np.asarray(lengths, dtype=np.float64), self.spelled_back(name)
 
     def spelled_back(self, name: str) -> bool | None:
-        """Whether a column has decimals that floats spell back; None where one is too long."""
-        if self.separator is None:
+        """Whether a column has decimals that floats spell back; None where one is too long.
+
+        Whole numbers, decimals and texts of a Parquet file are spelled as well as those of a text
+        file: the nearest float of a long one may be above it.
+        """
+        if self.separator is None and self._types[name] in _FLOATS:
             return False
-        digits = f"length(regexp_replace({_column(name)}, '[^0-9]', '', 'g'))"
+        digits = f"length(regexp_replace(CAST({_column(name)} AS VARCHAR), '[^0-9]', '', 'g'))"
         longest = self._rows(f"SELECT max({digits}) FROM {self._table}")  # noqa: S608
         return True if longest and (longest[0][0] or 0) <= _SPELLED_BACK else None
 
