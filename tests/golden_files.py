@@ -46,7 +46,7 @@ def words() -> ExactMechanism:
     """A crowd table with words that is small enough to read: four answers, 42 rows."""
     vote = rb.Winner(list("abcd"))
     shape = shape_for(4, 2.0, str(vote.neighbors), str(vote.ties), (4, 2))
-    table, mixing = make_table(shape, rb.DP(2))
+    table, mixing = make_table(shape, rb.DP(2), iterate=True)
     return ExactMechanism(
         rb.DP(2),
         vote.answers,

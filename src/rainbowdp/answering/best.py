@@ -127,9 +127,9 @@ def best(
     * A vote over three to six answers, ε from 0.01 to 4 and one record a person: a margin table,
       unless permute-and-flip is as good (records added or removed, ties to the first listed, a
       small ε). Over seven to ten, and over five and six where ties go to the first listed, one
-      record is substituted and ε is at least 0.5 and 0.6, or one of a few that come with the
-      package: a crowd table, unless another kind has a lower measure. It is made for this ε, or is
-      a larger one that was made for an ε just below. With δ > 0.001 noisy counts are compared.
+      record is substituted and ε is 0.1 or at least 0.2: a crowd table, unless another kind has a
+      lower measure. It is made for this ε, or is a larger one that was made for an ε just below.
+      With δ > 0.001 noisy counts are compared.
     * Otherwise the kind with the lowest measure: for a quantile of three or more bins, or several,
       the expected distance from the truth in records; for any other question the chance of a wrong
       answer. It is the mean over a fixed list of histograms, which depends on the shape of the

@@ -35,12 +35,14 @@ from rainbowdp.rules.crowd_table.build import (
     solved_below,
     wanted,
 )
-from rainbowdp.rules.crowd_table.iteration import Needs, iterated
+from rainbowdp.rules.crowd_table.iteration import Needs, iterated, with_needs
 from rainbowdp.rules.crowd_table.problem import Problem
 from rainbowdp.rules.crowd_table.program import (
     _SHARED,
+    Plan,
     _solve,
     make_table,
+    plans_for,
     shape_for,
 )
 from rainbowdp.rules.crowd_table.proof import Corners, _must_be_close, cases, prove_crowds
@@ -340,8 +342,8 @@ def test_above_two_it_is_the_table_for_two(epsilon: str) -> None:
     ("question", "guarantee"),
     [
         (rb.Winner(list("abcd")), rb.DP(1)),
-        (rb.Winner(list("abcde")), rb.DP("0.49")),
-        (rb.Winner(list("abcdef")), rb.DP("0.59")),
+        (rb.Winner(list("abcde")), rb.DP("0.19")),
+        (rb.Winner(list("abcdef")), rb.DP("0.09")),
         (rb.Winner(list("abcdef"), ties="any leader"), rb.DP(1)),
         (rb.Winner(list("abcdef"), neighbors="added or removed"), rb.DP(1)),
         (rb.Winner(list("abcdefghijk")), rb.DP(1)),
@@ -366,7 +368,8 @@ def test_tables_for_common_guarantees_come_with_the_package() -> None:
         content = SHELF.shipped(asked)
         assert content is not None
         larger = SOLVED.get((answers, epsilon, *kind))
-        shape = shape_for(answers, float(epsilon), *kind, larger)
+        size = larger or plans_for(answers, float(epsilon), *kind)[0].size
+        shape = shape_for(answers, float(epsilon), *kind, size)
         assert CrowdTable.restore(content).shape == shape
         names.add(SHELF.place(asked).name)
     with zipfile.ZipFile(str(files("rainbowdp.rules.crowd_table") / ARCHIVE)) as archive:
@@ -379,6 +382,9 @@ def test_tables_for_common_guarantees_come_with_the_package() -> None:
     [
         (5, 12, "0.3", 0.5622, 1.02),
         (6, 10, "0.3", 0.6526, 1.02),
+        pytest.param(7, 4, "0.2", 0.7655, 1.05, marks=pytest.mark.slow),
+        (8, 5, "0.5", 0.7242, 1.03),
+        (9, 4, "1", 0.6213, 1.05),
         (5, 12, "1", 0.2423, 1.01),
         pytest.param(5, 12, "2", 0.0839, 1.01, marks=pytest.mark.slow),
         (6, 10, "1", 0.3304, 1.02),
@@ -407,34 +413,34 @@ def test_the_order_of_the_nearest_makes_it_near_the_least_error(
 
 
 @pytest.mark.slow
-def test_where_rows_in_order_cannot_be_proved_there_are_rows_without(
+def test_where_rows_in_order_cannot_be_proved_there_are_fewer_or_none(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("RAINBOWDP_CACHE", str(tmp_path))
     asked: list[tuple[int, bool]] = []
 
-    def make(shape: CrowdShape, guarantee: rb.DP, tell: Any, *, solved: bool = False) -> Any:
-        asked.append((shape.ordered, solved))
+    def make(shape: CrowdShape, guarantee: rb.DP, tell: Any, *, near: Any, iterate: bool) -> Any:
+        asked.append((shape.ordered, iterate))
         if shape.ordered:
             raise NoTable("not proved")
-        return make_table(shape, guarantee, tell)
+        return make_table(shape, guarantee, tell, near=near)
 
     monkeypatch.setattr("rainbowdp.rules.crowd_table.build.make_table", make)
     guarantee, words = rb.DP.from_ratio(4), ("substituted", "first listed")  # ε of about 1.39
-    table, _ = fetch_table(8, guarantee, *words)
-    assert (asked, table.shape.ordered) == ([(2, False), (0, False)], 0)
-    assert "goes by counts alone and errs somewhat more often" in capsys.readouterr().err
+    table, _ = fetch_table(7, guarantee, *words)
+    assert (asked, table.shape.ordered) == ([(3, True), (2, False), (0, False)], 0)
+    assert "errs somewhat more often" in capsys.readouterr().err
     SHELF._held.clear()  # so that it is read and proved again
     say_once.cache_clear()
-    assert fetch_table(8, guarantee, *words)[0] == table
-    assert "goes by counts alone" in capsys.readouterr().err
-    fetch_table(8, rb.DP(1), *words)
-    assert "counts alone" not in capsys.readouterr().err
-    assert len(asked) == 2
+    assert fetch_table(7, guarantee, *words)[0] == table
+    assert "keep more of the order" in capsys.readouterr().err
+    fetch_table(7, rb.DP(1), *words)
+    assert "more often" not in capsys.readouterr().err
+    assert len(asked) == 3
     asked.clear()
     with pytest.raises(NoTable, match="not proved"):
         fetch_table(5, guarantee, *words)
-    assert asked == [(5, False)]
+    assert asked == [(5, True), (3, False)]
 
 
 def test_a_kept_table_has_the_gaps_of_one_that_is_made_or_was_solved_for(
@@ -467,7 +473,7 @@ def test_one_that_takes_minutes_and_is_not_there_is_not_made(
 ) -> None:
     """Then the margin table answers, and that is said."""
     monkeypatch.setenv("RAINBOWDP_CACHE", str(tmp_path))
-    question, guarantee = rb.Winner(list("abcde")), rb.DP("0.2")
+    question, guarantee = rb.Winner(list("abcde")), rb.DP("0.1")
     assert rb.best(question, guarantee).name == "crowd-table"
     SHELF._held.clear()
     say_once.cache_clear()
@@ -514,11 +520,17 @@ def test_for_an_epsilon_just_above_there_is_the_larger_table_that_was_solved_for
     assert made.claim == "made for ε = 0.5, so ask for that and pay less"
 
 
-def test_for_a_small_epsilon_there_is_no_order() -> None:
-    assert shape_for(7, 0.6, "substituted", "first listed").ordered == 0
-    assert shape_for(7, 1.0, "added or removed", "first listed").ordered == 0
-    with pytest.raises(NoTable, match=r"no crowd table of 5 answers for epsilon = 0\.3, "):
-        shape_for(5, 0.3, "substituted", "first listed")
+def test_how_a_table_is_made_where_somebody_waits() -> None:
+    first, shared = ("substituted", "first listed"), ("substituted", "any leader")
+    assert plans_for(7, 0.1, *first) == (Plan((6, 0)),)
+    assert plans_for(7, 0.6, *first) == (Plan((5, 2)), Plan((6, 0)))
+    assert plans_for(7, 1.0, *first) == (Plan((6, 3), True), Plan((5, 2)), Plan((6, 0)))
+    assert plans_for(5, 4.0, *first) == (Plan((7, 5), True),)
+    assert plans_for(7, 1.0, "added or removed", "first listed") == (Plan((6, 0)),)
+    assert plans_for(7, 1.0, *shared) == (Plan((7, 0)),)
+    for none in ((5, 0.15, *first), (5, 1.0, *shared), (7, 2.1, *shared), (7, 0.001, *first)):
+        assert plans_for(*none) == ()
+    assert plans_for(7, 1.0, "added or removed", "any leader") == ()
 
 
 @pytest.mark.parametrize(
@@ -539,15 +551,47 @@ def test_the_iteration_keeps_all_conditions_and_is_near_the_linear_program(
     assert least * 0.999 < wrong < least * 1.01 < most
 
 
-@pytest.mark.slow
-def test_where_the_iteration_fails_a_program_is_solved_if_it_is_small(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_table_that_needs_too_much_mixing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     shape, promise = shape_for(4, 0.2, *KINDS[0], (4, 2)), rb.DP("0.2")
     assert make_table(shape, promise)[0].keeps(promise).exact
-    monkeypatch.setattr("rainbowdp.rules.crowd_table.program._WIDEST", 10)
+    monkeypatch.setattr("rainbowdp.rules.crowd_table.program._MOST_MIXING", 0)
     with pytest.raises(NoTable, match=r"4 answers under 0\.2-DP needs more than a mixing"):
         make_table(shape, promise)
+
+
+@pytest.mark.parametrize(("ties", "ordered"), [("first listed", 2), ("any leader", 0)])
+def test_where_a_program_begins_does_not_matter(ties: str, ordered: int) -> None:
+    """Values between two tables are nearly the best, and the best are found from anywhere."""
+    shape = shape_for(4, 0.8, "substituted", ties, (5, ordered))
+    problem = Problem(shape, rb.DP("0.8").ratio)
+    near = {
+        float(epsilon): table(4, epsilon, "substituted", ties, gaps, ordered)
+        for epsilon, gaps in (("0.6", 4), ("1", 6))
+    }
+    begin, flipped = problem.between(near, 0.8), problem.flipped()
+    assert problem.sums @ begin == pytest.approx(np.ones(shape.crowds.size))
+    found = [_solve(problem, None, start) for start in (None, begin)]
+    wrong, *least = (1 - float(problem.gain @ one) for one in (begin, *found))
+    assert least[0] == pytest.approx(least[1], rel=1e-4)
+    assert wrong == pytest.approx(least[0], rel=0.08)
+    assert 1 - float(problem.gain @ flipped) > 1.05 * wrong
+
+
+@pytest.mark.parametrize(("ties", "ordered"), [("first listed", 2), ("any leader", 0)])
+def test_rivals_with_too_little_get_what_they_need(ties: str, ordered: int) -> None:
+    shape = shape_for(4, 1.5, "substituted", ties, (5, ordered))
+    problem = Problem(shape, rb.DP("1.5").ratio)
+    best = _solve(problem, None)
+    leaders = np.isin(np.arange(problem.width), problem.leaders)
+    less = np.where(leaders | (np.arange(problem.width) % 5 > 0), best, 0.999 * best)
+    assert (problem.conditions @ less).max() > 1e-3
+    mended = with_needs(problem, less)
+    assert (problem.conditions @ mended).max() < 1e-8
+    assert problem.sums @ mended == pytest.approx(np.ones(shape.crowds.size))
+    assert (mended[~leaders] >= less[~leaders]).all()
+    assert problem.gain @ mended == pytest.approx(problem.gain @ best, abs=2e-6)
+    far = np.where(leaders, best, 1e-200)  # settles nowhere
+    assert np.isfinite(with_needs(problem, far)).all()
 
 
 def test_what_is_remembered_is_these_rows_for_this_guarantee() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -20,41 +20,46 @@ from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules.crowd_table.program import (
     ANSWERS,
     EPSILONS,
+    Size,
     make_table,
     most_epsilon,
+    plans_for,
     shape_for,
-    shapes_for,
-    size_for,
 )
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 
 SHELF: Shelf[CrowdTable] = Shelf("crowd table", 4, "rainbowdp.rules.crowd_table")
 SHIPPED = ("0.1", "0.2", "0.5", "1", "2")  # the ε of which every table comes with the package
 # Those that come with the package and are larger or better than what would be made while somebody
-# waits, as they are solved for: how many gaps have rows, and how many of these are ordered.
-SOLVED: dict[tuple[int, str, Neighbors, Ties], tuple[int, int]] = {
+# waits, or for another ε, as they are solved for.
+SOLVED: dict[tuple[int, str, Neighbors, Ties], Size] = {
     **{
         (answers, epsilon, Neighbors.SUBSTITUTED, Ties.FIRST_LISTED): size
         for epsilon, sizes in {
-            "0.1": {5: (8, 3), 6: (7, 2)},
-            "0.2": {5: (8, 3), 6: (7, 3)},
-            "0.3": {5: (8, 3), 6: (7, 3)},
-            "1": {8: (4, 2)},
+            "0.1": {5: (8, 3), 6: (7, 2), 7: (5, 2), 9: (5, 0)},
+            "0.2": {6: (7, 3), 9: (5, 0)},
+            "0.3": {5: (8, 3), 6: (7, 3), 7: (5, 2)},
+            "0.5": {6: (7, 4), 9: (4, 2)},
+            "0.7": {7: (5, 2), 8: (4, 2)},
+            "1": {9: (4, 2)},
         }.items()
         for answers, size in sizes.items()
     },
     **{
         (answers, epsilon, Neighbors.SUBSTITUTED, Ties.ANY_LEADER): (gaps, 0)
         for epsilon, sizes in {
-            "0.2": {7: 7, 9: 5},
-            "0.3": {7: 7, 8: 6, 9: 6, 10: 5},
-            "0.5": {7: 7, 8: 7, 9: 7, 10: 6},
-            "0.7": {7: 7, 8: 6, 9: 6, 10: 5},
-            "1": {7: 7, 8: 6, 9: 6, 10: 6},
+            "0.3": {7: 7, 8: 7, 9: 6, 10: 6},
+            "0.4": {10: 6},
+            "0.5": {9: 7, 10: 6},
+            "0.6": {10: 6},
+            "0.7": {7: 7, 8: 7, 9: 6, 10: 6},
+            "0.8": {10: 6},
+            "1": {10: 6},
         }.items()
         for answers, gaps in sizes.items()
     },
 }
+_BESIDE = 2  # tables for other ε that tell where to begin
 _NEAR = Fraction(4, 5)  # part of an ε from which such a table may be better than one made for it
 
 
@@ -83,8 +88,7 @@ class CrowdTableFamily(Family):
         if not isinstance(question, Winner) or question.limit != 1:
             return False
         most = most_epsilon(len(question.answers), question.neighbors, question.ties)
-        size = size_for(len(question.answers), most, question.neighbors, question.ties)
-        return size is not None
+        return bool(plans_for(len(question.answers), most, question.neighbors, question.ties))
 
     def unfit(self, question: Question, guarantee: Guarantee) -> str | None:
         """The ε must not be tiny."""
@@ -93,15 +97,14 @@ class CrowdTableFamily(Family):
             size, neighbors, ties = len(question.answers), question.neighbors, question.ties
             made_for = self._made_for(question, guarantee)
             if (
-                size_for(size, made_for.epsilon, neighbors, ties) is not None
+                plans_for(size, made_for.epsilon, neighbors, ties)
                 or solved_size(size, made_for, neighbors, ties) is not None
             ):
                 return None
         return (
             f"a crowd table is for a Winner with {ANSWERS[0]} to {ANSWERS[-1]} answers and one "
             f"record a person under (ε,δ) with epsilon from {EPSILONS[0]:g} on (five and six "
-            "answers: from 0.5 and 0.6 on, and a few smaller ones that come with the package, ties "
-            "to the first listed, records substituted), "
+            "answers: from 0.2 on, and 0.1, ties to the first listed, records substituted), "
             "and not for any leader with records added or removed, "
             f"got {type(question).__name__} with {len(question.answers)} answers and {guarantee}"
         )
@@ -159,7 +162,7 @@ def solved_below(question: Question, guarantee: Guarantee) -> CrowdTableFamily |
     return None if nearest is None else CrowdTableFamily(epsilon=nearest)
 
 
-def solved_size(answers: int, guarantee: DP, neighbors: str, ties: str) -> tuple[int, int] | None:
+def solved_size(answers: int, guarantee: DP, neighbors: str, ties: str) -> Size | None:
     """The size of the table that was solved for and comes with the package, if there is one."""
     for (size, epsilon, *kind), found in SOLVED.items():
         if (size, *kind) == (answers, neighbors, ties) and Fraction(epsilon) == (
@@ -188,21 +191,23 @@ def fetch_table(
     asked = answers, guarantee.epsilon, neighbors, ties
     larger = solved_size(answers, guarantee, neighbors, ties)
     solved = None if larger is None else shape_for(*asked, larger)
-    shapes = () if size_for(*asked) is None else shapes_for(*asked)
+    plans = plans_for(*asked)
+    shapes = [shape_for(*asked, plan.size) for plan in plans]
 
     def make(tell: Progress) -> tuple[CrowdTable, Fraction]:
+        near = _near(answers, guarantee, neighbors, ties)
         if solve and solved is not None:
-            return make_table(solved, guarantee, tell, solved=True)
-        if not shapes:
-            raise NoTable(
-                f"the one for {answers} answers under {guarantee} comes with the package, takes "
-                "minutes to make and is not there; install the package again"
-            )
-        *better, last = shapes
-        for shape in better:
-            with suppress(NoTable):
-                return make_table(shape, guarantee, tell)
-        return make_table(last, guarantee, tell)
+            return make_table(solved, guarantee, tell, near=near)
+        refused = NoTable(
+            f"the one for {answers} answers under {guarantee} comes with the package, takes "
+            "minutes to make and is not there; install the package again"
+        )
+        for shape, plan in zip(shapes, plans, strict=True):
+            try:
+                return make_table(shape, guarantee, tell, near=near, iterate=plan.iterated)
+            except NoTable as error:
+                refused = error
+        raise refused
 
     def proved(content: Mapping[str, Any]) -> CrowdTable:
         table = CrowdTable.restore(content)
@@ -213,12 +218,30 @@ def fetch_table(
 
     wants = wanted(answers, guarantee, neighbors, ties)
     table, mixing = SHELF.fetch(wants, make, proved, progress, take_shipped=take_shipped)
-    if table.shape in shapes[1:] and shapes[0].ordered:
+    if table.shape in shapes[1:] and shapes[0].ordered > table.shape.ordered:
         say_once(
-            f"The crowd table for {answers} answers under {guarantee} goes by counts alone and "
-            "errs somewhat more often, as rows that keep the order of the list could not be proved."
+            f"The crowd table for {answers} answers under {guarantee} errs somewhat more often, as "
+            "rows that keep more of the order of the list could not be proved."
         )
     return table, mixing
+
+
+def _near(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[float, CrowdTable]:
+    """The tables of two ε that come with the package and are nearest, as far as there are any.
+
+    They are not proved, as they only tell where to begin.
+    """
+    epsilons = {*SHIPPED, *(text for size, text, *kind in SOLVED if size == answers)}
+    near: dict[float, CrowdTable] = {}
+    for one in sorted(
+        map(DP, epsilons), key=lambda one: abs(math.log(one.ratio / guarantee.ratio))
+    ):
+        content = SHELF.shipped(wanted(answers, one, neighbors, ties))
+        if content is not None:
+            near[one.epsilon] = CrowdTable.restore(content)
+        if len(near) == _BESIDE:
+            break
+    return near
 
 
 def wanted(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[str, Any]:

@@ -22,7 +22,6 @@ import numpy as np
 
 from rainbowdp.aliases import Floats, Integers
 from rainbowdp.exact.rule import Progress
-from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.crowd_table.problem import Problem
 from rainbowdp.rules.crowd_table.proof import cases
 
@@ -32,7 +31,8 @@ _LOOK = 5  # steps of a cycle that a leap repeats
 _LEAP, _FARTHEST = 20.0, 0.5  # times as far, and at most by so much in the logarithm
 _ASTRAY = 1e-3  # a need that is left after a cycle, relatively, if a leap went too far
 _TOWARDS_REST = 0.4  # part of the way that a leader moves
-_LEAST, _TINY = 1e-6, 1e-300
+_TINY = 1e-300
+_MENDS, _SETTLED = 30, 1e-9
 
 
 def iterated(problem: Problem, progress: Progress | None = None) -> Floats:
@@ -57,6 +57,24 @@ def iterated(problem: Problem, progress: Progress | None = None) -> Floats:
         if leaping and number < _CYCLES - _LAST:
             values = needs.leap(earlier, values)
     return settled
+
+
+def with_needs(problem: Problem, values: Floats) -> Floats:
+    """Values in which a few rivals have too little, with as much as these need.
+
+    What they get more leaders lose, who may then have too little themselves: nothing asks for that.
+    """
+    needs = Needs(problem)
+    for _ in range(_MENDS):
+        with np.errstate(over="ignore", invalid="ignore"):  # far from settling
+            mended = np.maximum(values, values * needs.shares(values))
+        if not np.isfinite(mended).all():
+            break
+        mended[problem.leaders] = problem.rest(mended)
+        if np.abs(mended - values).max() < _SETTLED:
+            break
+        values = mended
+    return values
 
 
 @dataclass(frozen=True)
@@ -105,19 +123,6 @@ class Needs:
         by_column = self.problem.chances.tocsc()
         return by_column.indices, by_column.indptr[:-1]
 
-    @cached_property
-    def _leaders(self) -> Integers:
-        return self.problem.columns[:, 0]
-
-    @cached_property
-    def _sharing(self) -> Floats:
-        """How many leaders share the rest in each crowd."""
-        shape = self.problem.shape
-        sharing = np.ones(shape.crowds.size)
-        if shape.ties == Ties.ANY_LEADER:
-            sharing += shape.crowds.taken[:, 1]
-        return sharing
-
     def shares(self, values: Floats) -> Floats:
         """For each column the most that a seat it is part of needs, beside what that seat has."""
         chances = self.problem.chances @ values
@@ -133,10 +138,9 @@ class Needs:
     def step(self, values: Floats) -> Floats:
         """Rivals with what they need, and leaders nearer to the rest."""
         needed = values * self.shares(values)
-        needed[self._leaders] = 0.0
-        rest = np.maximum(1 - self.problem.sums @ needed, _LEAST) / self._sharing
-        had = values[self._leaders]
-        needed[self._leaders] = had + _TOWARDS_REST * (rest - had)
+        leaders = self.problem.leaders
+        had = values[leaders]
+        needed[leaders] = had + _TOWARDS_REST * (self.problem.rest(needed) - had)
         return needed
 
     def left(self, values: Floats) -> float:
@@ -147,5 +151,5 @@ class Needs:
         """Rivals that sank since ``earlier``, many times as far."""
         sunk = _LEAP * np.log(np.maximum(values, _TINY) / np.maximum(earlier, _TINY))
         farther: Floats = values * np.exp(np.clip(sunk, -_FARTHEST, 0.0))
-        farther[self._leaders] = values[self._leaders]
+        farther[self.problem.leaders] = values[self.problem.leaders]
         return farther

@@ -7,6 +7,7 @@ Columns are the chances of the seats that somebody has, in every crowd. Conditio
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,9 +18,11 @@ from rainbowdp.aliases import Floats, Integers
 from rainbowdp.numeric.coins import first_heads
 from rainbowdp.questions.relations import Ties
 from rainbowdp.rules.crowd_table.proof import Corners, cases
+from rainbowdp.rules.crowd_table.rule import CrowdTable
 from rainbowdp.rules.crowd_table.shape import CrowdShape
 
 _LEAST_MEAN, _MOST_MEAN = 1, 64  # records of an answer, and units
+_LEAST, _TINY = 1e-6, 1e-300
 _TAIL = 12  # means; geometric numbers are hardly ever beyond
 
 
@@ -47,6 +50,20 @@ class Problem:
         """The number of columns."""
         return int(self.columns.max()) + 1
 
+    @property
+    def leaders(self) -> Integers:
+        """The column of the leader in each crowd."""
+        return self.columns[:, 0]
+
+    def rest(self, values: Floats) -> Floats:
+        """What each leader has if rivals have these values and leaders share what is left."""
+        rivals, sharing = values.copy(), np.ones(self.shape.crowds.size)
+        rivals[self.leaders] = 0.0
+        if self.shape.ties == Ties.ANY_LEADER:
+            sharing += self.shape.crowds.taken[:, 1]
+        rest: Floats = np.maximum(1 - self.sums @ rivals, _LEAST) / sharing
+        return rest
+
     @cached_property
     def sums(self) -> Any:
         """What all answers have together, in each crowd."""
@@ -70,6 +87,30 @@ class Problem:
         rows, seats = np.nonzero(self.columns >= 0)
         values[self.columns[rows, seats]] = flipped[rows, firsts[rows, seats]]
         return values
+
+    def between(self, tables: Mapping[float, CrowdTable], epsilon: float) -> Floats:
+        """Nearly the best values, from tables of any size for one or two ε, by their logarithms."""
+        logs = np.zeros(self.width)
+        for at, table in tables.items():
+            part = 1.0
+            for other in tables:
+                if other != at:
+                    part *= math.log(epsilon / other) / math.log(at / other)
+            logs += part * np.log(self._values_of(table))
+        values: Floats = np.exp(logs)
+        values[self.leaders] = self.rest(values)
+        return values
+
+    def _values_of(self, table: CrowdTable) -> Floats:
+        values = np.zeros(self.width)
+        seats = zip(self.shape.crowds.taken, self.shape.crowds.gaps, self.columns, strict=True)
+        for many, gaps, columns in seats:
+            row = table.at_gaps(np.repeat(gaps, many).tolist()[1:])
+            total = sum(row)
+            chances = np.array([weight / total for weight in row])
+            firsts = (np.cumsum(many) - many)[columns >= 0]
+            values[columns[columns >= 0]] = chances[firsts]
+        return np.maximum(values, _TINY)
 
     @cached_property
     def corners(self) -> Corners:
@@ -167,5 +208,5 @@ class Problem:
         for weight, chance in zip(weights, chances, strict=True):
             likely += weight * ways * (chance**crowds).prod(axis=1)
         leader = np.zeros(self.width)
-        np.add.at(leader, self.columns[:, 0], likely)
+        np.add.at(leader, self.leaders, likely)
         return leader

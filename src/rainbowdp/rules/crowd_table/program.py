@@ -1,9 +1,11 @@
 """Making a crowd table: rows by iteration or by a linear program, put into integers.
 
-Where the order of the list is kept, rows are many, and found by ``iteration``. Else a linear
-program finds them. Its columns are the chances of the seats that somebody has, in every
-crowd; its objective is the chance of the leader, averaged over votes of many sizes. Conditions are
-those that ``proof`` compares; they are far more than columns, and added as they are violated. The
+Where an ε is not small and the order of the list is kept, rows are many, and found by
+``iteration``. Else a linear program finds them. Its columns are the chances of the seats that
+somebody has, in every crowd; its objective is the chance of the leader, averaged over votes of many
+sizes. Conditions are those that ``proof`` compares; they are far more than columns. It begins with
+those that tables for other ε keep most narrowly, or permute-and-flip if there are none, and the
+others are added as they are violated. Where few are, rivals are given what they need instead. The
 leader never has less than by permute-and-flip on the same gaps, which is affine in each coin, so a
 crowd table itself.
 
@@ -15,18 +17,21 @@ proved; the mixing grows until the proof holds.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 
-from rainbowdp.aliases import Floats
+from rainbowdp.aliases import Floats, Integers
 from rainbowdp.errors import InvalidMechanism, NoTable
 from rainbowdp.exact.falling import GRID
 from rainbowdp.exact.rule import Progress
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.numeric.linear_programs import LinearProgram, Solver
 from rainbowdp.questions.relations import Neighbors, Ties
-from rainbowdp.rules.crowd_table.iteration import iterated
+from rainbowdp.rules.crowd_table.iteration import iterated, with_needs
 from rainbowdp.rules.crowd_table.problem import Problem
 from rainbowdp.rules.crowd_table.rule import CrowdTable
 from rainbowdp.rules.crowd_table.shape import CrowdShape
@@ -37,110 +42,104 @@ _SMALLER_TOTAL = 1 << 52  # where rows are many, and nobody shares
 _MANY, _TOTAL_OF_MANY = 1_000, 2520 << 40  # rows, and their total where leaders share
 EPSILONS = (0.01, 4.0)
 _MOST_SOLVED = 2.0  # above, chances are too small for the solver's tolerance
-# How many gaps have rows, and how many of these are ordered, by the number of answers. Without an
-# order a linear program has to be solved; more gaps take minutes.
-_SOLVED = {7: (5, 0), 8: (4, 0), 9: (4, 0), 10: (3, 0)}
-_SHARED = {7: (5, 0), 8: (5, 0), 9: (4, 0), 10: (4, 0)}  # any leader right: fewer columns
-# One record substituted, ties to the first listed, from an ε to another. For a smaller ε more gaps
-# are worth more, and soon leaders have too little beside each other, which no iteration mends.
-# Where few gaps are ordered, what crowds need of each other goes round through the coins, and
-# settles only if these leave more room.
-_ROOM, _MORE_ROOM = 2.0**-15, 2.0**-11  # that ratio^moves leaves
-_ITERATED = (
-    (1.5, 4.0, _ROOM, {5: (7, 5), 6: (6, 4)}),
-    (1.5, 2.0, _ROOM, {7: (6, 2), 8: (5, 2), 9: (4, 2), 10: (4, 2)}),
-    (0.8, 1.5, _ROOM, {5: (10, 5), 6: (8, 4), 7: (6, 3)}),
-    (1.0, 1.5, _MORE_ROOM, {8: (4, 2)}),
-    (0.6, 0.8, _ROOM, {5: (12, 4), 6: (9, 3)}),
-    (0.5, 0.6, _ROOM, {5: (13, 4)}),
+_ROOM = 2.0**-15  # that ratio^moves leaves
+Size: TypeAlias = tuple[int, int]  # how many gaps have rows, and how many of these are ordered
+# What a linear program finds while somebody waits: one record substituted and ties to the first
+# listed, where the order of the nearest matters, from an ε on; else; and any leader right, where
+# there are fewer columns.
+_IN_ORDER: dict[int, tuple[float, Size]] = {
+    5: (0.2, (8, 3)),
+    6: (0.2, (6, 3)),
+    7: (0.2, (5, 2)),
+    8: (0.3, (4, 2)),
+}
+_SOLVED: dict[int, Size] = {7: (6, 0), 8: (5, 0), 9: (4, 0), 10: (3, 0)}
+_SHARED: dict[int, Size] = {7: (7, 0), 8: (7, 0), 9: (6, 0), 10: (5, 0)}
+# From an ε to another leaders have enough beside each other, so that rows in order can be found by
+# iteration, and may be more. For a smaller ε more gaps are worth more.
+_ITERATED: tuple[tuple[float, float, dict[int, Size]], ...] = (
+    (1.5, 4.0, {5: (7, 5), 6: (6, 4)}),
+    (1.5, 2.0, {7: (6, 2), 8: (5, 2), 9: (4, 2), 10: (4, 2)}),
+    (0.8, 1.5, {5: (10, 5), 6: (8, 4), 7: (6, 3)}),
+    (0.6, 0.8, {5: (12, 4), 6: (9, 3)}),
+    (0.5, 0.6, {5: (13, 4)}),
 )
 ANSWERS = (5, 6, 7, 8, 9, 10)
 _LEAST_MIXING, _MOST_MIXING = 2.0**-16, 2.0**-4
 _SMALLER = 0.875  # part of ε that is mixed in
-_WIDEST = 4_000  # columns up to which a program is solved where the iteration fails
-_ROUNDS, _DROPS = 40, 4
-_MOST = 6  # conditions to begin with, and to add at most, for each column
-_VIOLATED, _LOOSE = 2e-6, 1e-4  # what is added, and what is left out again
+_ROUNDS = 40
+# Conditions to begin with, for each column: from permute-and-flip, and from values that are nearly
+# the best, of which those that will bind are nearly all. And how many are added at most.
+_FROM_AFAR, _FROM_NEAR, _LEAST_ADDED, _ADDED = 6, 12, 1, 6
+_FEW = 0.1  # conditions of a column; if no more are violated the values are mended instead
+_VIOLATED = 2e-6
 _VIOLATED_IN_ORDER = 3e-5  # with an order the last few would take as long as all others
+_LOST = 1e-5  # of the objective, by mending, at most
 
 
-def size_for(answers: int, epsilon: float, neighbors: str, ties: str) -> tuple[int, int] | None:
-    """How many gaps have rows, and how many of them are ordered; None if there is no table."""
-    return _plan_for(answers, epsilon, neighbors, ties)[0]
+@dataclass(frozen=True)
+class Plan:
+    """How a table is made while somebody waits."""
+
+    size: Size
+    iterated: bool = False
 
 
-def _plan_for(
-    answers: int, epsilon: float, neighbors: str, ties: str
-) -> tuple[tuple[int, int] | None, float]:
-    """The size of a table, None if there is none, and the room that its coins leave."""
+def plans_for(answers: int, epsilon: float, neighbors: str, ties: str) -> tuple[Plan, ...]:
+    """How a table is made, and how where that cannot be proved; none if there is no table."""
     if not EPSILONS[0] <= epsilon <= EPSILONS[1]:
-        return None, _ROOM
-    if neighbors == Neighbors.SUBSTITUTED and ties == Ties.FIRST_LISTED:
-        for least, most, room, sizes in _ITERATED:
-            if least <= epsilon <= most and answers in sizes:
-                return sizes[answers], room
-    if neighbors != Neighbors.SUBSTITUTED and ties == Ties.ANY_LEADER:
-        return None, _ROOM
-    return _solved_size(answers, epsilon, ties), _ROOM
-
-
-def _solved_size(answers: int, epsilon: float, ties: str) -> tuple[int, int] | None:
-    """The size of a table that a linear program finds while somebody waits, if there is one."""
-    sizes = _SHARED if ties == Ties.ANY_LEADER else _SOLVED
-    return sizes.get(answers) if epsilon <= _MOST_SOLVED else None
+        return ()
+    substituted, shared = neighbors == Neighbors.SUBSTITUTED, ties == Ties.ANY_LEADER
+    plans = []
+    if substituted and not shared:
+        plans += [
+            Plan(sizes[answers], iterated=True)
+            for least, most, sizes in _ITERATED
+            if least <= epsilon <= most and answers in sizes
+        ][:1]
+        least, size = _IN_ORDER.get(answers, (math.inf, (0, 0)))
+        if least <= epsilon <= _MOST_SOLVED:
+            plans.append(Plan(size))
+    sizes = _SHARED if shared else _SOLVED
+    if (substituted or not shared) and epsilon <= _MOST_SOLVED and answers in sizes:
+        plans.append(Plan(sizes[answers]))
+    return tuple(plans)
 
 
 def most_epsilon(answers: int, neighbors: str, ties: str) -> float:
     """The largest ε for which there is a table of this kind."""
-    above = size_for(answers, EPSILONS[1], neighbors, ties)
-    return EPSILONS[1] if above is not None else _MOST_SOLVED
+    above = plans_for(answers, EPSILONS[1], neighbors, ties)
+    return EPSILONS[1] if above else _MOST_SOLVED
 
 
-def shape_for(
-    answers: int,
-    epsilon: float,
-    neighbors: str,
-    ties: str,
-    size: tuple[int, int] | None = None,
-) -> CrowdShape:
-    """Where a table has its rows; ``size`` is how many gaps, and how many of them are ordered."""
-    planned, room = _plan_for(answers, epsilon, neighbors, ties)
-    if size is None:
-        size = planned
-    elif size != planned:
-        room = _ROOM
-    if size is None:
-        raise NoTable(
-            f"there is no crowd table of {answers} answers for epsilon = {epsilon:g}, records "
-            f"{neighbors} and {ties}"
-        )
+def shape_for(answers: int, epsilon: float, neighbors: str, ties: str, size: Size) -> CrowdShape:
+    """Where a table of a size has its rows."""
     moves = 2 if neighbors == Neighbors.SUBSTITUTED else 1
-    ratio = math.exp(-epsilon / moves) * (1 + room)
+    ratio = math.exp(-epsilon / moves) * (1 + _ROOM)
     rounded = Fraction(math.ceil(ratio * GRID), GRID)
     return CrowdShape(answers, neighbors, ties, *size, rounded)
 
 
-def shapes_for(answers: int, epsilon: float, neighbors: str, ties: str) -> tuple[CrowdShape, ...]:
-    """The shape of a table, and a smaller one that is solved for where the first is not proved."""
-    first = shape_for(answers, epsilon, neighbors, ties)
-    smaller = _solved_size(answers, epsilon, ties)
-    if smaller is None or smaller == (first.knots, first.ordered):
-        return (first,)
-    return first, shape_for(answers, epsilon, neighbors, ties, size=smaller)
-
-
 def make_table(
-    shape: CrowdShape, guarantee: DP, progress: Progress | None = None, *, solved: bool = False
+    shape: CrowdShape,
+    guarantee: DP,
+    progress: Progress | None = None,
+    *,
+    near: Mapping[float, CrowdTable] | None = None,
+    iterate: bool = False,
 ) -> tuple[CrowdTable, Fraction]:
     """A good table of its shape, proved, and how much of permute-and-flip was mixed into it.
 
-    It is the best of its shape without an order, or if it is to be ``solved``, which takes minutes.
+    It is the best of its shape, or what the iteration finds. Tables that are ``near``, by their ε,
+    only tell where a linear program is to begin.
     """
-    problem, found = Problem(shape, guarantee.ratio), None
-    if shape.ordered and not solved:
-        found = _proved(problem, guarantee, iterated(problem, progress))
-    if found is None and (solved or not shape.ordered or problem.width <= _WIDEST):
-        found = _proved(problem, guarantee, _solve(problem, progress))
+    problem = Problem(shape, guarantee.ratio)
+    if iterate:
+        values = iterated(problem, progress)
+    else:
+        begin = problem.between(near, guarantee.epsilon) if near else None
+        values = _solve(problem, progress, begin)
+    found = _proved(problem, guarantee, values)
     if found is None:
         raise NoTable(
             f"a crowd table for {shape.answers} answers under {guarantee} needs more than a mixing "
@@ -163,19 +162,23 @@ def _proved(problem: Problem, guarantee: DP, values: Floats) -> tuple[CrowdTable
     return None
 
 
-def _solve(problem: Problem, progress: Progress | None) -> Floats:
-    """The best values, with conditions added as they are violated."""
+def _solve(problem: Problem, progress: Progress | None, near: Floats | None = None) -> Floats:
+    """The best values, with conditions added as they are violated.
+
+    Values that are ``near`` only tell with which conditions to begin.
+    """
     from scipy import sparse
 
     shape, conditions, sums = problem.shape, problem.conditions, problem.sums
     flipped, count = problem.flipped(), shape.crowds.size
     lower = np.zeros(problem.width)
-    leaders = np.unique(problem.columns[:, 0])
+    leaders = np.unique(problem.leaders)
     lower[leaders] = flipped[leaders] * (1 - 1e-9)
-    most = _MOST * problem.width
     violated = _VIOLATED_IN_ORDER if shape.ordered else _VIOLATED
-    shared = shape.ties == Ties.ANY_LEADER  # where the first conditions are nearly all
-    kept = np.argsort(-(conditions @ flipped))[:most]
+    if near is None:
+        kept = _worst(conditions @ flipped, _FROM_AFAR * problem.width)
+    else:
+        kept = _worst(conditions @ near, _FROM_NEAR * problem.width)
     for number in range(_ROUNDS):
         if progress is not None:
             progress(f"round {number + 1}, {problem.width} columns, {len(kept)} rows")
@@ -192,15 +195,26 @@ def _solve(problem: Problem, progress: Progress | None) -> Floats:
             raise NoTable(f"a crowd table needs an optimum, but the solver said {solution.message}")
         values = np.maximum(solution.values, 0.0)
         over = conditions @ values
-        worst = np.setdiff1d(np.flatnonzero(over > violated), kept)
-        if not len(worst):
+        over[kept] = -np.inf
+        found = np.count_nonzero(over > violated)
+        if not found:
             return values
-        if len(worst) > most:
-            worst = worst[np.argpartition(-over[worst], most)[:most]]
-        if not shared and number < _DROPS:  # for ever it would go round in circles
-            kept = kept[over[kept] > -_LOOSE]
-        kept = np.union1d(kept, worst)
+        if found < _FEW * problem.width:
+            mended = with_needs(problem, values)
+            lost = problem.gain @ (values - mended)
+            if lost < _LOST and (conditions @ mended).max() <= violated:
+                return mended
+        most = min(max(int(found), _LEAST_ADDED * problem.width), _ADDED * problem.width)
+        kept = np.union1d(kept, _worst(over, most))
     raise NoTable(f"a crowd table must be found within {_ROUNDS} rounds, got none")
+
+
+def _worst(over: Floats, most: int) -> Integers:
+    """The conditions that are over by the most."""
+    if most >= len(over):
+        return np.arange(len(over))
+    worst: Integers = np.argpartition(-over, most)[:most]
+    return worst
 
 
 def _in_integers(problem: Problem, values: Floats) -> CrowdTable:

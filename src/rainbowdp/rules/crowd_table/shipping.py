@@ -11,7 +11,7 @@ from rainbowdp.exact.keeping import ARCHIVE
 from rainbowdp.guarantees.dp import DP
 from rainbowdp.questions.relations import Neighbors, Ties
 from rainbowdp.rules.crowd_table.build import SHELF, SHIPPED, SOLVED, fetch_table, wanted
-from rainbowdp.rules.crowd_table.program import ANSWERS, size_for
+from rainbowdp.rules.crowd_table.program import ANSWERS, plans_for
 
 KINDS = (
     (Neighbors.SUBSTITUTED, Ties.FIRST_LISTED),
@@ -25,7 +25,7 @@ def shapes() -> tuple[tuple[int, str, Neighbors, Ties], ...]:
     made = {
         (answers, epsilon, *kind)
         for answers, epsilon, kind in itertools.product(ANSWERS, SHIPPED, KINDS)
-        if size_for(answers, float(epsilon), *kind) is not None
+        if plans_for(answers, float(epsilon), *kind)
     }
     return tuple(sorted(made.union(SOLVED)))
 
