@@ -20,7 +20,7 @@ from ledgers import SOURCE, execute, new_ledger, says, spend
 from rainbowdp.errors import LedgerError
 from rainbowdp.ledger import Charge, DPCost, Head, Ledger
 from rainbowdp.ledger.balance import Balance, after
-from rainbowdp.ledger.chain import Draft, sealed
+from rainbowdp.ledger.chain import Draft, canonical, sealed
 from rainbowdp.ledger.cost import price
 from rainbowdp.ledger.schema import LEDGER, RECORDS, balance_row, record_row
 from rainbowdp.questions import Unit
@@ -85,6 +85,32 @@ def test_a_head_that_does_not_match(place: str, head: str) -> None:
     with pytest.raises(LedgerError, match=forgotten(ledger, Head.parse(head))):
         ledger.verify(head)
     assert list(ledger.records()) == before
+
+
+def test_a_head_names_one_record_of_the_chain(tmp_path: Path) -> None:
+    ledger = used(str(tmp_path / "budget.db"))
+    second, third, *_ = list(ledger.records())[1:]
+    assert second.head.names(second)
+    assert Head.parse(second.head.short).names(second)
+    assert not second.head.names(third)
+    assert not Head(second.number, third.seal).names(second)
+    assert not Head(third.number, second.seal).names(second)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [[("column", "choice")], {"column"}, "choice", None, {"at": float("nan")}, {"of": object()}],
+)
+def test_what_is_no_description(described: Any) -> None:
+    message = "The question must be described by a mapping of JSON values, got "
+    with pytest.raises(LedgerError, match=message + type(described).__name__):
+        canonical(described, "question")
+
+
+def test_equal_descriptions_are_equal_text() -> None:
+    assert canonical({"b": 1, "a": {"d": (2,), "c": None}}, "question") == (
+        '{"a":{"c":null,"d":[2]},"b":1}'
+    )
 
 
 @pytest.mark.parametrize("text", ["", "7", "7:", "7:abc", "0:" + "a" * 16, "x:" + "a" * 16, 7])

@@ -195,13 +195,13 @@ class Book:
         return {record.subject: record for record in self.new if record.kind == "answer"}
 
     def _where(self, *conditions: ColumnElement[bool]) -> list[Record]:
-        """Records, each whole and sealed together with the one before it."""
+        """Records after the creation, each whole and sealed together with the one before it."""
         joined = RECORDS.outerjoin(_BEFORE, _BEFORE.c.number == RECORDS.c.number - 1)
         query = select(RECORDS, _BEFORE.c.seal.label("before")).select_from(joined)
         found = []
         for row in self.connection.execute(query.where(*conditions)).mappings():
             record = read_record(row)
-            if (row["before"] is None) != (record.number == 1) or not record.follows(row["before"]):
+            if row["before"] is None or not record.follows(row["before"]):
                 raise damaged(self.where)
             found.append(record)
         return found
