@@ -133,10 +133,10 @@ def test_what_fits_is_at_most_what_is_left_in_every_part(
 def test_what_does_not_fit_is_told_with_a_remedy(
     asked: tuple[str, str], left: tuple[str, str], said: str
 ) -> None:
-    costs = [DPCost(*map(Fraction, parts)) for parts in (asked, left)]
+    cost, there = (DPCost(*map(Fraction, parts)) for parts in (asked, left))
     end = " repeat an earlier question by its name for free."
     with pytest.raises(BudgetExceeded, match=says(f"This question costs {said}", end)):
-        must_fit(*costs, "budget.db", rb.DP(1))
+        must_fit(cost, there, "budget.db", rb.DP(1))
 
 
 def test_every_kind_has_its_own_prices() -> None:

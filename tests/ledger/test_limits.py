@@ -140,7 +140,7 @@ def test_whom_a_limit_holds_for(role: str | None) -> None:
 
 
 @pytest.mark.parametrize("windows", [{"per": "day"}, {"since": NOON.isoformat()}])
-def test_a_limit_without_a_period_or_a_start_has_no_windows(windows: dict[str, str]) -> None:
+def test_a_limit_without_a_period_or_a_start_has_no_windows(windows: dict[str, Any]) -> None:
     cost = DPCost.of(rb.DP(1))
     limit = Limit("ann", cost, cost, **windows)
     assert limit.at(NOON + timedelta(days=9)) == limit
