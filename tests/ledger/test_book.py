@@ -1,0 +1,203 @@
+"""A ledger inside one transaction: what is read, found and put together belongs to one chain."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import update
+
+import rainbowdp as rb
+from ledgers import QUESTION, SOURCE, execute, new_ledger, spend
+from rainbowdp.errors import LedgerError
+from rainbowdp.ledger import Head, Ledger
+from rainbowdp.ledger import book as module
+from rainbowdp.ledger.book import Book
+from rainbowdp.ledger.chain import Draft, seal
+from rainbowdp.ledger.names import Names
+from rainbowdp.ledger.schema import LEDGER, balance_row
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """With a budget of ε = 3 and three answers, so that its head is 7."""
+    found = new_ledger(tmp_path / "budget.db", epsilon=3)
+    for number in range(3):
+        found.record(spend(found, rb.DP("0.1"), f"poll {number}"), "red")
+    return found
+
+
+def test_a_record_that_the_balance_does_not_know_is_damage_for_an_old_handle(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    """One that has to look further back for the head that it knows."""
+    old = Ledger.open(ledger.where)
+    for _ in range(3):
+        ledger.note("seen")
+    execute(
+        ledger.where,
+        "INSERT INTO rainbow_records SELECT 11, time, kind, name, subject, content, seal "
+        "FROM rainbow_records WHERE number = 10",
+    )
+    for look in (old.balance, lambda: spend(old, rb.DP("0.1")), lambda: Ledger.open(ledger.where)):
+        with pytest.raises(LedgerError, match="is damaged"):
+            look()
+
+
+def test_a_balance_of_another_head_is_damage(ledger: Ledger) -> None:
+    """Whole and of the right number, as one of another chain."""
+    other = replace(ledger.balance(), head=Head(7, "f" * 64))
+    with ledger._store.write() as connection:
+        connection.execute(update(LEDGER), balance_row(other, "rainbowdp"))
+    with pytest.raises(LedgerError, match="is damaged"):
+        Ledger.open(ledger.where)
+
+
+def test_every_head_of_the_past_is_there_and_no_other(ledger: Ledger) -> None:
+    heads = [record.head for record in ledger.records()]
+    for before in heads:
+        with ledger._store.read() as connection:
+            book = Book.read(connection, ledger.where, before)
+            assert all(book.has(head) for head in heads)
+            assert all(book.has(Head(head.number, head.seal[:16])) for head in heads)
+            assert not any(book.has(Head(one.number, other.seal)) for one, other in pairwise(heads))
+            assert not book.has(Head(8, heads[-1].seal))
+
+
+def test_a_payment_that_follows_nothing_is_damage(ledger: Ledger) -> None:
+    """Though it is sealed as the first record of a chain would be."""
+    database = sqlite3.connect(ledger.where)
+    columns = "number, time, kind, name, subject, content"
+    cells = database.execute(f"SELECT {columns} FROM rainbow_records WHERE number = 2").fetchone()
+    database.execute("UPDATE rainbow_records SET seal = ? WHERE number = 2", [seal(None, *cells)])
+    database.execute("DELETE FROM rainbow_records WHERE number = 1")
+    database.commit()
+    database.close()
+    looks: list[Callable[[], object]] = [
+        lambda: ledger.named("poll 0"),
+        lambda: ledger.answered(["poll 0"]),
+        ledger.verify,
+    ]
+    for look in looks:
+        with pytest.raises(LedgerError, match="is damaged"):
+            look()
+    assert ledger.named("poll 2") is not None
+
+
+@pytest.mark.parametrize("missing", range(1, 8))
+def test_some_records_are_all_of_them(ledger: Ledger, missing: int) -> None:
+    with ledger._reading() as book:
+        whole = book.some(1, 7)
+    assert [record.number for record in whole] == [*range(1, 8)]
+    with ledger._store.write() as connection:
+        book = Book.read(connection, ledger.where)
+        connection.exec_driver_sql(f"DELETE FROM rainbow_records WHERE number = {missing}")
+        for first in range(1, 8):
+            for last in range(first, 8):
+                if first - 1 <= missing <= last:
+                    with pytest.raises(LedgerError, match="is damaged"):
+                        book.some(first, last)
+                else:
+                    assert book.some(first, last) == whole[first - 1 : last]
+
+
+KINDS = ["note", "pay", "pay", "answer", "note", "note", "note", "pay", "note", "pay", "pay", "pay"]
+
+
+def test_the_payment_of_an_entry_is_found_wherever_it_stands(tmp_path: Path) -> None:
+    ledger = new_ledger(tmp_path / "budget.db", epsilon=3)
+    payments: list[int] = []
+    for kind in KINDS:
+        if kind == "note":
+            ledger.note("seen")
+        elif kind == "answer":
+            ledger.record(ledger.history()[-1], "red")
+        else:
+            payments.append(spend(ledger, rb.DP("0.1")).paid.number)
+        with ledger._reading() as book:
+            found = [book.payment_of(entry) for entry in range(-1, len(payments) + 2)]
+        assert found == [None, None, *payments, None]
+
+
+def test_an_entry_of_the_same_transaction_is_found_with_its_answer(ledger: Ledger) -> None:
+    with ledger._writing() as book:
+        priced = ledger._priced([charge("a"), charge("b")])
+        first, second = ledger._pay(book, priced)
+        book.add([Draft("answer", {"answer": "blue"}, subject=second.number)])
+        found = [book.named(name) for name in ("poll 1", "a", "b", "c")]
+    assert [None if one is None else (one.paid.number, one.answer) for one in found] == [
+        (4, "red"),
+        (first.number, None),
+        (second.number, "blue"),
+        None,
+    ]
+    assert ledger.answered(["a", "b"]) == {"b"}
+
+
+def charge(name: str) -> Any:
+    from rainbowdp.ledger import Charge
+    from rainbowdp.questions import Unit
+
+    return Charge(rb.DP("0.1"), QUESTION, Unit(), "substituted", SOURCE, name=name)
+
+
+# names that need no look
+
+
+def bare(ledger: Ledger, names: Names | None, later: list[tuple[int, str]], since: int) -> Book:
+    """A book without a database, as one that has read these later names under the lock."""
+    connection: Any = None
+    return Book(connection, "", ledger.balance(), "", names=names, _later=later, _since=since)
+
+
+def test_a_name_is_surely_new_where_all_later_ones_are_known(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_NAMES", 2)
+    names = Names(5)
+    for name in ("a", "x", "y"):
+        names.looked_for(name, 5)
+    asked = ["a", "b", "x", "y"]
+    later = [(6, "x"), (7, "y")]
+    assert bare(ledger, names, later, 5)._surely_new(asked) == {"a"}
+    assert bare(ledger, names, [], 5)._surely_new(asked) == {"a", "x", "y"}
+    assert bare(ledger, names, [*later, (8, "z")], 5)._surely_new(asked) == set()
+    assert bare(ledger, names, later, 4)._surely_new(asked) == set()
+    assert bare(ledger, None, later, 5)._surely_new(asked) == set()
+
+
+def test_what_a_transaction_learned_of_names_is_remembered(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_NAMES", 2)
+    records = list(ledger.records())
+    names = Names(1)
+    for name in ("poll 0", "poll 1", "poll 2", "a"):
+        names.looked_for(name, 1)
+    book = bare(ledger, names, [(2, "poll 0")], 1)
+    book.new = records[3:]
+    book.remember()
+    assert names.known_to == 7
+    asked = ["poll 0", "poll 1", "poll 2", "a"]
+    for name in asked:
+        names.looked_for(name, 1)
+    assert names.new_among(asked, [], 7) == {"a"}
+
+
+def test_more_names_than_are_kept_are_forgotten(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_NAMES", 2)
+    names = Names(1)
+    names.looked_for("a", 1)
+    book = bare(ledger, names, [(2, "poll 0"), (4, "poll 1"), (6, "poll 2")], 1)
+    book.remember()
+    assert names.known_to == 7
+    assert names.new_among(["a"], [], 7) == set()
+    names.looked_for("a", 7)
+    assert names.new_among(["a"], [], 7) == {"a"}
