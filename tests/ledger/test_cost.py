@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,6 +138,16 @@ def test_what_does_not_fit_is_told_with_a_remedy(
     end = " repeat an earlier question by its name for free."
     with pytest.raises(BudgetExceeded, match=says(f"This question costs {said}", end)):
         must_fit(cost, there, "budget.db", rb.DP(1))
+
+
+@pytest.mark.parametrize("ratio", ["1.000001", "2", "1e9"])
+def test_the_price_of_a_ratio_is_never_below_its_logarithm(ratio: str) -> None:
+    cost = DPCost.of(rb.DP.from_ratio(ratio, delta=MILLIONTH))
+    with mpmath.workdps(100):
+        over = mpmath.mpf(cost.epsilon.numerator) / cost.epsilon.denominator
+        over -= mpmath.log(mpmath.mpf(ratio))
+    assert 0 < over < 1e-30
+    assert cost.delta == MILLIONTH
 
 
 def test_every_kind_has_its_own_prices() -> None:

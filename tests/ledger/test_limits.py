@@ -120,7 +120,7 @@ def test_no_payment_takes_a_limit_back_to_an_earlier_window() -> None:
         assert later.after(cost, back).spent == cost + cost
 
 
-@pytest.mark.parametrize("role", [None, "postgres"])
+@pytest.mark.parametrize("role", [None, "readers"])
 def test_whom_a_limit_holds_for(role: str | None) -> None:
     """A file has no roles, a server always has one; everybody is everybody in both."""
     cost = DPCost.of(rb.DP(1))

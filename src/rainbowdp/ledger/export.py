@@ -103,7 +103,7 @@ def _row(event: Event) -> list[str | int | Fraction | None]:
         *_amounts(event, content.get("added")),
         *event.left.parts,
         event.reason,
-        " | ".join(note.content["text"] for note in event.notes) or None,
+        " | ".join(note.content["text"] for note in event.notes),
         content.get("source"),
         None if mechanism is None else mechanism.get("kind"),
         content["software"],
