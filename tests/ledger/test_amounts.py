@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from fractions import Fraction
 from typing import Any
 
@@ -41,6 +42,12 @@ def test_amounts_are_decimals_where_these_are_exact(value: Any, shown: str) -> N
 def test_an_amount_of_more_digits_than_python_prints_is_shown() -> None:
     """Such a one is not on the grid, but may be asked for."""
     assert DPCost(Fraction(1, 3**9100), Fraction(0)).shown()["epsilon"] == "≈1.57246885027e-4342"
+
+
+def test_amounts_are_shown_alike_whatever_a_program_has_set_for_its_decimals() -> None:
+    with decimal.localcontext(prec=3):
+        assert DPCost(Fraction("0.123456"), Fraction(0)).in_symbols() == "ε 0.123456"
+        assert GaussianCost(Fraction(2)).in_symbols() == "μ ≈1.41421356237"
 
 
 @given(st.fractions(0, 9))
