@@ -14,12 +14,13 @@ from sqlalchemy import update
 
 import rainbowdp as rb
 from ledgers import QUESTION, SOURCE, execute, new_ledger, spend
+from postgres import fresh_schema
 from rainbowdp.errors import LedgerError
 from rainbowdp.ledger import Head, Ledger
 from rainbowdp.ledger import book as module
 from rainbowdp.ledger.book import Book
 from rainbowdp.ledger.chain import Draft, seal
-from rainbowdp.ledger.names import Names
+from rainbowdp.ledger.names import MOST_NAMES, Names
 from rainbowdp.ledger.schema import LEDGER, balance_row
 
 
@@ -201,3 +202,76 @@ def test_more_names_than_are_kept_are_forgotten(
     assert names.new_among(["a"], [], 7) == set()
     names.looked_for("a", 7)
     assert names.new_among(["a"], [], 7) == {"a"}
+
+
+# on a server, in one message
+
+
+@pytest.fixture
+def served(postgres_url: str) -> Ledger:
+    """The same ledger on a server."""
+    found = new_ledger(fresh_schema(postgres_url), epsilon=3)
+    for number in range(3):
+        found.record(spend(found, rb.DP("0.1"), f"poll {number}"), "red")
+    return found
+
+
+@pytest.mark.parametrize("known", [None, 1, 2, 6, 7])
+@pytest.mark.parametrize("before", [1, 3, 6, 7])
+def test_what_is_read_under_the_lock(served: Ledger, known: int | None, before: int) -> None:
+    records = list(served.records())
+    names = None if known is None else Names(known)
+    with served._store.write() as connection:
+        book = Book.locked(connection, served.where, records[before - 1].head, names)
+        assert book.balance == served.balance()
+        assert book.has(records[before - 1].head)
+        assert not book.has(Head(before, "f" * 64))
+        assert book.time >= records[-1].time
+        assert book.names is names
+        if known is not None:
+            later = [(2, "poll 0"), (4, "poll 1"), (6, "poll 2")]
+            assert book._later == [one for one in later if one[0] > known]
+            assert book._since == known
+        else:
+            assert book._later == []
+        found = [book.named(name) for name in ("poll 2", "new")]
+        assert [one and one.answer for one in found] == ["red", None]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM rainbow_ledger",
+        "DELETE FROM rainbow_records",
+        "DELETE FROM rainbow_records WHERE number = 6",
+        "DELETE FROM rainbow_records WHERE number = 7",
+        "UPDATE rainbow_records SET time = '2020-01-01' WHERE number = 7",
+        "INSERT INTO rainbow_records SELECT 8, time, kind, name, subject, content, seal "
+        "FROM rainbow_records WHERE number = 7",
+    ],
+)
+def test_damage_is_noticed_under_the_lock(served: Ledger, statement: str) -> None:
+    execute(served._store.engine.url.render_as_string(hide_password=False), statement)
+    with pytest.raises(LedgerError, match="is damaged"):
+        spend(served, rb.DP("0.1"))
+
+
+def test_more_later_names_than_are_kept_are_not_relied_on(
+    served: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of them was not read, and a name that has an answer might be among it."""
+    later = module._LATER.replace(f"LIMIT {MOST_NAMES + 1}", "LIMIT 2")
+    assert later != module._LATER
+    monkeypatch.setattr(module, "_LATER", later)
+    monkeypatch.setattr(module, "MOST_NAMES", 1)
+    names = Names(1)
+    names.looked_for("poll 2", 1)  # by a thread that looked before it was there
+    with served._store.write() as connection:
+        book = Book.locked(connection, served.where, served.head(), names)
+        assert book._surely_new(["poll 2"]) == set()
+        entry = book.named("poll 2")
+        assert entry is not None
+        assert entry.answer == "red"
+        book.remember()
+    assert names.known_to == 7
+    assert names.new_among(["poll 2"], [], 7) == set()

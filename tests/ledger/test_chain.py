@@ -167,6 +167,18 @@ def test_an_old_copy_is_noticed_by_an_open_handle_and_by_a_kept_head(tmp_path: P
         restored.verify(head.short)
 
 
+def test_a_handle_that_only_looked_notices_an_old_copy_too(tmp_path: Path) -> None:
+    place, copy = tmp_path / "budget.db", tmp_path / "copy"
+    ledger = used(str(place))
+    looking = Ledger.open(place)
+    shutil.copy(place, copy)
+    spend(ledger, rb.DP(1))
+    head = looking.head()
+    place.write_bytes(copy.read_bytes())
+    with pytest.raises(LedgerError, match=forgotten(ledger, head)):
+        looking.balance()
+
+
 @pytest.mark.parametrize("other", [{"epsilon": 3}, {"rho": 1}, {"epsilon": 3, "person": "voter"}])
 def test_another_ledger_in_the_same_place_is_noticed(tmp_path: Path, other: Any) -> None:
     place = tmp_path / "budget.db"
