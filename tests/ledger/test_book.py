@@ -95,6 +95,8 @@ def test_some_records_are_all_of_them(ledger: Ledger, missing: int) -> None:
     with ledger._reading() as book:
         whole = book.some(1, 7)
     assert [record.number for record in whole] == [*range(1, 8)]
+        with pytest.raises(LedgerError, match="is damaged"):
+            book.some(9, 9)
     with ledger._store.write() as connection:
         book = Book.read(connection, ledger.where)
         connection.exec_driver_sql(f"DELETE FROM rainbow_records WHERE number = {missing}")

@@ -219,13 +219,11 @@ class Book:
             )
             row = self.connection.execute(query).mappings().one_or_none()
             found = None if row is None else read_record(row)
-            at = None if found is None else found.content["entry"]
-            if found is not None and at == entry:
-                return found.number
-            if at is None or at > entry:
+            if found is None or found.content["entry"] > entry:
                 high = middle - 1
+            elif found.content["entry"] == entry:
+                return found.number
             else:
-                assert found is not None
                 low = found.number + 1
         return None
 
