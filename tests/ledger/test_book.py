@@ -95,8 +95,8 @@ def test_some_records_are_all_of_them(ledger: Ledger, missing: int) -> None:
     with ledger._reading() as book:
         whole = book.some(1, 7)
     assert [record.number for record in whole] == [*range(1, 8)]
-        with pytest.raises(LedgerError, match="is damaged"):
-            book.some(9, 9)
+    with ledger._reading() as book, pytest.raises(LedgerError, match="is damaged"):
+        book.some(9, 9)
     with ledger._store.write() as connection:
         book = Book.read(connection, ledger.where)
         connection.exec_driver_sql(f"DELETE FROM rainbow_records WHERE number = {missing}")
@@ -140,6 +140,16 @@ def test_an_entry_of_the_same_transaction_is_found_with_its_answer(ledger: Ledge
         None,
     ]
     assert ledger.answered(["a", "b"]) == {"b"}
+
+
+def test_an_answer_of_this_transaction_to_an_older_payment_is_found(ledger: Ledger) -> None:
+    """Whoever asks next in it must not draw a second one."""
+    older = [spend(ledger, rb.DP("0.1"), name) for name in ("a", "b", "c")]
+    with ledger._writing() as book:
+        for entry, answer in zip(older, ("red", "green"), strict=False):
+            book.add([Draft("answer", {"answer": answer}, subject=entry.paid.number)])
+        found = [book.named(name) for name in ("a", "b", "c")]
+    assert [one and one.answer for one in found] == ["red", "green", None]
 
 
 def charge(name: str) -> Any:
