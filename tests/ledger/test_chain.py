@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,17 @@ def test_what_is_no_description(described: Any) -> None:
     message = "The question must be described by a mapping of JSON values, got "
     with pytest.raises(LedgerError, match=message + type(described).__name__):
         canonical(described, "question")
+
+
+def test_a_record_is_of_the_time_that_its_draft_says() -> None:
+    draft = Draft("note", {"text": "hello"})
+    first = sealed(draft, None, "2026-11-18")
+    old = sealed(replace(draft, time="2020-01-01"), first.head, "2026-11-18")
+    assert (first.number, first.time) == (1, "2026-11-18")
+    assert (old.number, old.time) == (2, "2020-01-01")
+    assert first.follows(None)
+    assert old.follows(first.seal)
+    assert not old.follows(None)
 
 
 def test_equal_descriptions_are_equal_text() -> None:

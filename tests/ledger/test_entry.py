@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ import pytest
 
 import rainbowdp as rb
 from ledgers import QUESTION, SOURCE, new_ledger
-from rainbowdp.ledger import Entry, Ledger
+from rainbowdp.errors import LedgerError
+from rainbowdp.ledger import Charge, Entry, Ledger
+from rainbowdp.ledger.entry import payment
+from rainbowdp.questions import Unit
 
 LONG = "x" * 300
 
@@ -47,6 +51,13 @@ def test_a_card_says_all_that_an_entry_is(ledger: Ledger) -> None:
         *("Entry 2 of town-2026", LONG[:-1] + "…", "answer", "red", *common),
         *("name", "poll", "source", SOURCE, "head", named.answered.short),
     ]
+
+
+def test_a_guarantee_that_no_text_can_hold_is_refused(ledger: Ledger) -> None:
+    long = rb.DP.from_ratio(2 + Fraction(1, 2**14_000), 1 - Fraction(1, 3**8_000))
+    message = "A ledger keeps guarantees of up to 4300 digits, and this one is longer. Give epsilon"
+    with pytest.raises(LedgerError, match=message):
+        payment(Charge(long, {}, Unit(), "substituted"), ledger.balance().spent, 1, "a", None, None)
 
 
 def test_an_entry_of_a_mechanism_is_restored(ledger: Ledger) -> None:

@@ -158,6 +158,9 @@ def test_names_are_added_where_nothing_is_missing_and_no_more_are_kept_than_said
 
 def test_a_look_ahead_sends_one_statement_or_none(ledger: Ledger) -> None:
     assert len(statements(ledger, lambda: ledger.find(named("a")))) == 1
+    drawn = ledger.draw(named("a"), lambda: "red").entry
+    assert ledger._names is not None
+    assert ledger._names.known_to == drawn.head.number  # and so its names are not read again
     assert statements(ledger, lambda: ledger.find(CHARGE)) == []
 
 

@@ -8,10 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import QueuePool
+from sqlalchemy import NullPool, QueuePool
 from sqlalchemy.exc import DBAPIError
 
 import rainbowdp as rb
@@ -192,6 +193,60 @@ def test_a_connection_that_was_cut_off_is_replaced_once(
     else:
         with pytest.raises(LedgerError, match="could not be read or written: cut"):
             ledger._store.known_names(["a", "b"])
+
+
+class Connected:
+    """A connection that fails so, or begins."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error, self.info, self.open = error, dict[str, Any](), True
+
+    def begin(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+    def close(self) -> None:
+        self.open = False
+
+
+def begun(errors: list[BaseException | None], pool: object) -> tuple[Any, list[Connected]]:
+    """What comes of beginning where the connections fail so, and the connections."""
+    made: list[Connected] = []
+
+    def connect() -> Connected:
+        made.append(Connected(errors[len(made)]))
+        return made[-1]
+
+    engine: Any = SimpleNamespace(pool=pool, connect=connect)
+    try:
+        return Store("here", 1, engine, None)._begun(True), made
+    except BaseException as error:
+        return error, made
+
+
+def test_a_kept_connection_is_replaced_once_and_only_if_it_was_cut() -> None:
+    nothing: Any = None
+    kept, alone = object(), NullPool(nothing)
+    cut, refused = (
+        DBAPIError("", None, sqlite3.OperationalError(), connection_invalidated=invalidated)
+        for invalidated in (True, False)
+    )
+    interrupt = KeyboardInterrupt()
+    cases: list[tuple[list[BaseException | None], object, Any]] = [
+        ([None], kept, 0),
+        ([None], alone, 0),
+        ([cut, None], kept, 1),
+        ([cut, cut, None], kept, cut),
+        ([cut, refused, None], kept, refused),
+        ([cut, None], alone, cut),
+        ([refused, None], kept, refused),
+        ([interrupt, None], kept, interrupt),
+    ]
+    for errors, pool, outcome in cases:
+        found, made = begun(errors, pool)
+        assert found is (made[outcome] if isinstance(outcome, int) else outcome)
+        assert [one.open for one in made] == [one is found for one in made]
+        assert all(one.info == {"rainbow_writing": True} for one in made)
 
 
 def test_names_that_cannot_be_looked_for_are_told_in_our_words(tmp_path: Path) -> None:
