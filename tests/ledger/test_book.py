@@ -131,8 +131,11 @@ def test_an_entry_of_the_same_transaction_is_found_with_its_answer(ledger: Ledge
     with ledger._writing() as book:
         priced = ledger._priced([charge("a"), charge("b")])
         first, second = ledger._pay(book, priced)
+        unanswered = [book.named(name) for name in ("a", "b")]
         book.add([Draft("answer", {"answer": "blue"}, subject=second.number)])
         found = [book.named(name) for name in ("poll 1", "a", "b", "c")]
+    assert [one and one.answer for one in unanswered] == [None, None]
+    assert [one and one.paid for one in unanswered] == [first.head, second.head]
     assert [None if one is None else (one.paid.number, one.answer) for one in found] == [
         (4, "red"),
         (first.number, None),
