@@ -187,16 +187,18 @@ def test_a_name_is_surely_new_where_all_later_ones_are_known(
     assert bare(ledger, None, later, 5)._surely_new(asked) == set()
 
 
+@pytest.mark.parametrize("last", [6, 7])
 def test_what_a_transaction_learned_of_names_is_remembered(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, last: int
 ) -> None:
+    """Whether it ended with a payment or with its answer."""
     monkeypatch.setattr(module, "MOST_NAMES", 2)
     records = list(ledger.records())
     names = Names(1)
     for name in ("poll 0", "poll 1", "poll 2", "a"):
         names.looked_for(name, 1)
     book = bare(ledger, names, [(2, "poll 0")], 1)
-    book.new = records[3:]
+    book.new = records[3:last]
     book.remember()
     assert names.known_to == 7
     asked = ["poll 0", "poll 1", "poll 2", "a"]

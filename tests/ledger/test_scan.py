@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import rainbowdp as rb
 from ledgers import execute, new_ledger, spend
 from rainbowdp.errors import LedgerError
+from rainbowdp.ledger.chain import Draft, sealed
 
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 4, 9, 13, 14, 2000])
@@ -45,3 +47,21 @@ def test_a_missing_record_is_noticed_by_whoever_reads_it(
     for last in (3, 4, 5, None):
         with pytest.raises(LedgerError, match="is damaged"):
             ledger.history(last)
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 2000])
+def test_a_record_of_an_unknown_kind_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int
+) -> None:
+    """Though its seal is right, and the balance the one without it."""
+    monkeypatch.setattr("rainbowdp.ledger.scan._PIECE", piece)
+    ledger = new_ledger(tmp_path / "budget.db", epsilon=3)
+    with ledger._writing() as book:
+        gift = sealed(Draft("gift", {"by": "ann"}), book.balance.head, book.time)
+        book.new.append(gift)
+        book.balance = replace(book.balance, head=gift.head)
+        book.write()
+    ledger.note("seen")
+    for look in (ledger.verify, ledger.history):
+        with pytest.raises(LedgerError, match="is damaged"):
+            look()
