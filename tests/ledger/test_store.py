@@ -16,12 +16,11 @@ from sqlalchemy import NullPool, QueuePool
 from sqlalchemy.exc import DBAPIError
 
 import rainbowdp as rb
-from ledgers import QUESTION, execute, new_ledger, says, spend
+from ledgers import execute, new_ledger, says, spend
 from postgres import fresh_schema
 from rainbowdp.errors import LedgerError
-from rainbowdp.ledger import Charge, Ledger, store
+from rainbowdp.ledger import Ledger, store
 from rainbowdp.ledger.store import Store
-from rainbowdp.questions import Unit
 
 # places and times
 
@@ -296,21 +295,6 @@ def test_a_table_on_a_server_that_is_in_the_way_is_not_written_to(postgres_url: 
 
 
 # on a server
-
-
-def test_signs_that_mean_something_to_a_driver_are_kept_as_they_are(postgres_url: str) -> None:
-    place = fresh_schema(postgres_url)
-    ledger = new_ledger(place, epsilon=1)
-    words = "100% of 'red'; -- \\ %s %(name)s :name $1 \" ü"
-    asked: dict[str, Any] = {"unit": Unit(), "neighbors": "substituted", "source": words}
-    charge = Charge(rb.DP("0.1"), {**QUESTION, "where": words}, name=words, **asked)
-    assert ledger.draw(charge, lambda: words).entry.answer == words
-    service = Ledger.open(place, connections=1)
-    assert service.draw(charge, lambda: "never").recalled
-    assert service.answered([words, "%"]) == {words}
-    [entry] = ledger.history()
-    assert (entry.name, entry.source, entry.answer) == (words, words, words)
-    service.disconnect()
 
 
 def test_a_transaction_on_a_server_that_fails_is_taken_back(postgres_url: str) -> None:
