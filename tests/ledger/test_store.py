@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import NullPool, QueuePool
+from sqlalchemy import NullPool, QueuePool, event
 from sqlalchemy.exc import DBAPIError
 
 import rainbowdp as rb
@@ -295,6 +295,22 @@ def test_a_table_on_a_server_that_is_in_the_way_is_not_written_to(postgres_url: 
 
 
 # on a server
+
+
+def test_a_transaction_on_a_server_that_wrote_is_ended_once(postgres_url: str) -> None:
+    """Its end is in the message that writes."""
+    ledger = new_ledger(fresh_schema(postgres_url), epsilon=1)
+    sent: list[str] = []
+
+    def note(*given: Any) -> None:
+        sent.append(given[2])
+
+    event.listen(ledger._store.engine, "before_cursor_execute", note)
+    ledger.note("hello")
+    assert sum("COMMIT" in statements for statements in sent) == 1
+    assert sent[0].startswith("BEGIN ISOLATION LEVEL READ COMMITTED; ")
+    ledger.balance()
+    assert sum("COMMIT" in statements for statements in sent) == 2
 
 
 def test_a_transaction_on_a_server_that_fails_is_taken_back(postgres_url: str) -> None:
