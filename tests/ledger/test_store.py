@@ -321,3 +321,13 @@ def test_a_transaction_on_a_server_that_fails_is_taken_back(postgres_url: str) -
         b"\xff".decode()  # of whoever works with the ledger: a server's text is always text
     assert ledger.head().number == 1
     assert spend(ledger, rb.DP("0.1"), "a").number == 1
+
+
+def test_a_file_that_was_swapped_is_told(tmp_path: Path) -> None:
+    place = tmp_path / "budget.db"
+    ledger = new_ledger(place, epsilon=1)
+    copy = new_ledger(tmp_path / "copy.db", epsilon=1)
+    for begun in (ledger._store.read, ledger._store.write):
+        with pytest.raises(LedgerError, match="was replaced by another file"), begun():
+            Path(copy.where).replace(place)
+        copy = new_ledger(tmp_path / "copy.db", epsilon=1)
