@@ -323,3 +323,12 @@ def test_an_old_ledger_on_a_server_is_in_the_way_of_a_new_one(postgres_url: str)
     with pytest.raises(LedgerError, match="already exists and was left as it was"):
         new_ledger(place, epsilon=1)
     assert len(Ledger.migrate(place).history()) == 3
+
+
+def test_a_ledger_without_its_row_is_damaged_and_of_no_version(tmp_path: Path) -> None:
+    place = str(tmp_path / "budget.db")
+    new_ledger(place, epsilon=1)
+    execute(place, "DELETE FROM rainbow_ledger")
+    for work in (Ledger.open, Ledger.migrate):
+        with pytest.raises(LedgerError, match="is damaged"):
+            work(place)
