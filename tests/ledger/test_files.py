@@ -67,6 +67,13 @@ def test_a_draft_is_removed_by_whoever_comes_first_and_no_other_file_is(tmp_path
     assert {path.name for path in tmp_path.iterdir()} == {"budget.db", ".rainbow-a", ".rainbow-c"}
     assert all(other.exists() for other in others)
     assert files.seen(tmp_path / "none", "here") is None
+    for other in others:
+        other.unlink()
+        other.parent.rmdir()
+    draft.parent.mkdir()
+    draft.hardlink_to(place)
+    files.finish_creation(place)
+    assert {path.name for path in tmp_path.iterdir()} == {"budget.db"}
 
 
 def test_a_creation_whose_draft_somebody_else_removed_is_done(

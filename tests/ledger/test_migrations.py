@@ -325,6 +325,17 @@ def test_an_old_ledger_on_a_server_is_in_the_way_of_a_new_one(postgres_url: str)
     assert len(Ledger.migrate(place).history()) == 3
 
 
+def test_an_old_ledger_with_two_budgets_is_damaged(tmp_path: Path) -> None:
+    """Though both have their seal."""
+    place = str(tmp_path / "budget.db")
+    restore("version-3-dp", place)
+    execute(place, "ALTER TABLE rainbow_budget RENAME TO one")
+    both = "SELECT * FROM one UNION ALL SELECT * FROM one"
+    execute(place, f"CREATE TABLE rainbow_budget AS {both}")
+    with pytest.raises(LedgerError, match="is damaged"):
+        Ledger.migrate(place)
+
+
 def test_a_ledger_without_its_row_is_damaged_and_of_no_version(tmp_path: Path) -> None:
     place = str(tmp_path / "budget.db")
     new_ledger(place, epsilon=1)
