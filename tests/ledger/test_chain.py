@@ -167,8 +167,7 @@ def test_an_old_copy_is_noticed_by_an_open_handle_and_by_a_kept_head(tmp_path: P
     place, copy = tmp_path / "budget.db", tmp_path / "copy"
     ledger = used(str(place))
     shutil.copy(place, copy)
-    spend(ledger, rb.DP(1))
-    head = ledger.head()
+    head = spend(ledger, rb.DP(1)).head  # it has looked at nothing since
     place.write_bytes(copy.read_bytes())
     for work in (ledger.balance, lambda: spend(ledger, rb.DP(1)), ledger.history):
         with pytest.raises(LedgerError, match=forgotten(ledger, head)):
