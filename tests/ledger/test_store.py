@@ -38,6 +38,13 @@ def test_what_is_no_place(place: Any, got: str) -> None:
         Store.at(place, 1)
 
 
+def test_an_address_that_is_of_no_server_of_ours() -> None:
+    with pytest.raises(LedgerError, match=r"^A ledger cannot be kept at mysql://\. Give the path"):
+        Store.at("mysql://me:secret@host/money", 1)
+    with pytest.raises(LedgerError, match=r"^The postgresql:// address of the ledger is malformed"):
+        Store.at("postgresql://me:secret@host:port/money", 1)
+
+
 @pytest.mark.parametrize("timeout", [0.001, 1, 86_400])
 def test_every_time_up_to_a_day_may_be_waited(tmp_path: Path, timeout: float) -> None:
     assert Store.at(tmp_path / "budget.db", timeout).timeout == timeout
