@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from ledgers import SOURCE, execute, new_ledger, says, spend
 from rainbowdp.errors import LedgerError
 from rainbowdp.ledger import Charge, DPCost, Head, Ledger
 from rainbowdp.ledger.balance import Balance, after
-from rainbowdp.ledger.chain import Draft, sealed
+from rainbowdp.ledger.chain import Draft, canonical, sealed
 from rainbowdp.ledger.cost import price
 from rainbowdp.ledger.schema import LEDGER, RECORDS, balance_row, record_row
 from rainbowdp.questions import Unit
@@ -87,6 +88,43 @@ def test_a_head_that_does_not_match(place: str, head: str) -> None:
     assert list(ledger.records()) == before
 
 
+def test_a_head_names_one_record_of_the_chain(tmp_path: Path) -> None:
+    ledger = used(str(tmp_path / "budget.db"))
+    second, third, *_ = list(ledger.records())[1:]
+    assert second.head.names(second)
+    assert Head.parse(second.head.short).names(second)
+    assert not second.head.names(third)
+    assert not Head(second.number, third.seal).names(second)
+    assert not Head(third.number, second.seal).names(second)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [[("column", "choice")], {"column"}, "choice", None, {"at": float("nan")}, {"of": object()}],
+)
+def test_what_is_no_description(described: Any) -> None:
+    message = "The question must be described by a mapping of JSON values, got "
+    with pytest.raises(LedgerError, match=message + type(described).__name__):
+        canonical(described, "question")
+
+
+def test_a_record_is_of_the_time_that_its_draft_says() -> None:
+    draft = Draft("note", {"text": "hello"})
+    first = sealed(draft, None, "2026-11-18")
+    old = sealed(replace(draft, time="2020-01-01"), first.head, "2026-11-18")
+    assert (first.number, first.time) == (1, "2026-11-18")
+    assert (old.number, old.time) == (2, "2020-01-01")
+    assert first.follows(None)
+    assert old.follows(first.seal)
+    assert not old.follows(None)
+
+
+def test_equal_descriptions_are_equal_text() -> None:
+    assert canonical({"b": 1, "a": {"d": (2,), "c": None}}, "question") == (
+        '{"a":{"c":null,"d":[2]},"b":1}'
+    )
+
+
 @pytest.mark.parametrize("text", ["", "7", "7:", "7:abc", "0:" + "a" * 16, "x:" + "a" * 16, 7])
 def test_what_is_no_head(tmp_path: Path, text: Any) -> None:
     ledger = new_ledger(tmp_path / "budget.db", epsilon=1)
@@ -129,8 +167,7 @@ def test_an_old_copy_is_noticed_by_an_open_handle_and_by_a_kept_head(tmp_path: P
     place, copy = tmp_path / "budget.db", tmp_path / "copy"
     ledger = used(str(place))
     shutil.copy(place, copy)
-    spend(ledger, rb.DP(1))
-    head = ledger.head()
+    head = spend(ledger, rb.DP(1)).head  # it has looked at nothing since
     place.write_bytes(copy.read_bytes())
     for work in (ledger.balance, lambda: spend(ledger, rb.DP(1)), ledger.history):
         with pytest.raises(LedgerError, match=forgotten(ledger, head)):
@@ -139,6 +176,18 @@ def test_an_old_copy_is_noticed_by_an_open_handle_and_by_a_kept_head(tmp_path: P
     restored.verify()
     with pytest.raises(LedgerError, match=forgotten(ledger, head)):
         restored.verify(head.short)
+
+
+def test_a_handle_that_only_looked_notices_an_old_copy_too(tmp_path: Path) -> None:
+    place, copy = tmp_path / "budget.db", tmp_path / "copy"
+    ledger = used(str(place))
+    looking = Ledger.open(place)
+    shutil.copy(place, copy)
+    spend(ledger, rb.DP(1))
+    head = looking.head()
+    place.write_bytes(copy.read_bytes())
+    with pytest.raises(LedgerError, match=forgotten(ledger, head)):
+        looking.balance()
 
 
 @pytest.mark.parametrize("other", [{"epsilon": 3}, {"rho": 1}, {"epsilon": 3, "person": "voter"}])

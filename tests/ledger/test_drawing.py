@@ -53,6 +53,7 @@ def test_which_of_many_names_have_an_answer(place: str, monkeypatch: pytest.Monk
     spend(ledger, rb.DP("0.1"), "cut off")
     assert ledger.answered([]) == set()
     assert ledger.answered(["c", "x", "cut off", "a", "y"]) == {"a", "c"}
+    assert ledger.answered(["y", "x", "cut off", "a", "c"]) == {"a", "c"}
 
 
 def test_what_was_paid_for_and_never_answered_is_answered_for_free(place: str) -> None:

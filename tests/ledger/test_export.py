@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import decimal
 import io
 import json
 import subprocess
@@ -58,7 +59,9 @@ def test_a_table_has_what_a_person_asks_for(tmp_path: Path) -> None:
     assert first["cost_epsilon"] == "0.1"
     assert first["left_epsilon"] == "6.8"
     assert first["left_delta"] == "0.000001"
-    assert first["notes"].endswith("Published in May.")
+    assert first["notes"] == f"'{EVIL} | Published in May."
+    assert [row["kind"] for row in found][-3:] == ["note", "renewal", "closing"]
+    assert found[3]["notes"] == found[5]["mechanism"].removeprefix("laplace") == ""
     assert found[4]["reason"] == "The second wave of the survey"
     assert found[4]["signed_by"] == "A. Officer"
 
@@ -84,6 +87,14 @@ def test_amounts_are_decimals_to_seventeen_digits(value: Fraction) -> None:
 def test_short_decimals_are_exact(digits: int, places: int) -> None:
     value = Fraction(digits, 10**places)
     assert Fraction(decimal_text(value)) == value
+
+
+def test_a_number_is_exact_to_thirty_digits_or_rounded_to_seventeen() -> None:
+    long = "0.12345678901234567890123456789"
+    assert decimal_text(Fraction(long)) == long
+    assert decimal_text(Fraction(2, 3)) == "0.66666666666666667"
+    with decimal.localcontext(prec=3):  # which a program has set for its own decimals
+        assert decimal_text(Fraction(long)) == long
 
 
 # as a chain
@@ -112,6 +123,17 @@ def test_a_chain_is_verified_without_this_package(tmp_path: Path, budget: dict[s
     left = ledger.balance().left.as_dict()
     assert said.stdout.startswith(f"{ledger.head().number} records are whole, and they leave ")
     assert all(f"{part} {amount}" in said.stdout for part, amount in left.items())
+
+
+def test_an_export_is_laid_out_for_people_who_read_it(tmp_path: Path) -> None:
+    ledger = eventful(tmp_path)
+    text = "".join(as_json(ledger))
+    assert text.startswith('{\n  "format": "rainbowdp ledger",\n  "version": 1,\n  "seals": "')
+    first, *_, last = text.partition('  "records": [\n')[2].splitlines()
+    assert first.startswith('    {"number": 1, "time": "')
+    assert last == "}"
+    assert EVIL in text
+    assert json.loads(text)["head"] == str(ledger.head())
 
 
 def _set(record: dict[str, Any], name: str, value: Any) -> None:

@@ -52,6 +52,46 @@ def test_a_creation_that_was_killed_between_its_two_names_is_finished(tmp_path: 
     spend(ledger, rb.DP(1))
 
 
+def test_a_draft_is_removed_by_whoever_comes_first_and_no_other_file_is(tmp_path: Path) -> None:
+    place = tmp_path / "budget.db"
+    new_ledger(place, epsilon=1)
+    others = [tmp_path / f".rainbow-{name}" / "ledger" for name in "ac"]
+    for other in others:  # of ledgers that others are making
+        other.parent.mkdir()
+        other.touch()
+    draft = tmp_path / ".rainbow-b" / "ledger"
+    draft.parent.mkdir()
+    draft.hardlink_to(place)
+    found = place.stat()
+    assert files.seen(place, "here") == (found.st_dev, found.st_ino)
+    assert {path.name for path in tmp_path.iterdir()} == {"budget.db", ".rainbow-a", ".rainbow-c"}
+    assert all(other.exists() for other in others)
+    assert files.seen(tmp_path / "none", "here") is None
+    for other in others:
+        other.unlink()
+        other.parent.rmdir()
+    draft.parent.mkdir()
+    draft.hardlink_to(place)
+    files.finish_creation(place)
+    assert {path.name for path in tmp_path.iterdir()} == {"budget.db"}
+
+
+def test_a_creation_whose_draft_somebody_else_removed_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By opening the ledger as soon as it has its name."""
+    link = Path.hardlink_to
+
+    def linked(path: Path, target: Path) -> None:
+        link(path, target)
+        files.finish_creation(path)
+
+    monkeypatch.setattr(Path, "hardlink_to", linked)
+    ledger = new_ledger(tmp_path / "budget.db", epsilon=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["budget.db"]
+    assert ledger.verify().number == 1
+
+
 @contextmanager
 def mounted(source: Path, target: Path) -> Iterator[bool]:
     """A file under a second name by a bind mount; False where this user may not."""
@@ -89,17 +129,38 @@ def test_mounts_are_read_as_linux_writes_them() -> None:
         assert "/proc" in files._mounts()
 
 
-def test_locks_work_here_and_nothing_is_left_behind(tmp_path: Path) -> None:
-    assert files.locks_work(tmp_path)
-    assert list(tmp_path.iterdir()) == []
+def test_where_nothing_is_told_of_mounts_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", unsupported)
+    assert files._mounts() == set()
 
 
 def granted(*_: Any) -> int:
     return 0
 
 
-def unsupported(*_: Any) -> int:
+def unsupported(*_: Any, **__: Any) -> int:
     raise OSError(38, "Function not implemented")
+
+
+def opened() -> int:
+    """How many files this process has open."""
+    return len([*Path("/dev/fd").iterdir()])
+
+
+def test_locks_work_here_and_nothing_is_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = opened()
+    assert files.locks_work(tmp_path) is True
+    assert files.locks_work(tmp_path / "none") is True  # SQLite says why nobody can pay there
+    with monkeypatch.context() as patch:
+        for answer in (granted, unsupported):
+            patch.setattr("fcntl.fcntl", answer)
+            assert files.locks_work(tmp_path) is False
+    monkeypatch.delattr("fcntl.F_OFD_SETLK")
+    assert files.locks_work(tmp_path) is True
+    assert list(tmp_path.iterdir()) == []
+    assert opened() == before
 
 
 @pytest.mark.parametrize("answer", [granted, unsupported])

@@ -385,6 +385,35 @@ def test_a_ledger_is_for_a_named_dataset(tmp_path: Path, dataset: Any) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("what", ["title", "purpose", "contact"])
+@pytest.mark.parametrize("text", ["", "two\nlines", 7])
+def test_what_is_said_of_a_ledger_is_printable(tmp_path: Path, what: str, text: Any) -> None:
+    message = f"The {what} must be printable text, got {text!r}."
+    with pytest.raises(LedgerError, match=says(message)):
+        new_ledger(tmp_path / "budget.db", epsilon=1, **{what: text})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_ledger_has_its_own_identity(tmp_path: Path) -> None:
+    found = {new_ledger(tmp_path / f"{number}.db", epsilon=1).identity for number in range(5)}
+    assert len(found) == 5
+    assert all(re.fullmatch("[0-9a-f]{32}", identity) for identity in found)
+
+
+def test_only_a_service_on_a_server_looks_ahead(tmp_path: Path, postgres_url: str) -> None:
+    """What is done together and looked for ahead follows from where it is and how it is opened."""
+    found: list[list[bool]] = []
+    for place in (str(tmp_path / "a.db"), fresh_schema(postgres_url)):
+        new_ledger(place, epsilon=1)
+        for connections in (0, 1, 2):
+            ledger = Ledger.open(place, connections=connections)
+            kept = (ledger._turns, ledger._looks, ledger._names)
+            found.append([one is not None for one in kept])
+            ledger.disconnect()
+    alone, together, ahead = [False] * 3, [True, False, False], [True] * 3
+    assert found == [alone, together, together, alone, ahead, ahead]
+
+
 def refusals(ledger: Ledger) -> Iterator[tuple[Callable[[], object], str]]:
     """Calls that a DP ledger with one entry 'used' refuses, with what it says."""
     where = ledger.where

@@ -120,6 +120,33 @@ def test_no_payment_takes_a_limit_back_to_an_earlier_window() -> None:
         assert later.after(cost, back).spent == cost + cost
 
 
+@pytest.mark.parametrize("role", [None, "readers"])
+def test_whom_a_limit_holds_for(role: str | None) -> None:
+    """A file has no roles, a server always has one; everybody is everybody in both."""
+    cost = DPCost.of(rb.DP(1))
+    everybody, ann, votes = (
+        Limit(None, cost, cost, per="day"),
+        Limit("ann", cost, cost),
+        Limit(None, cost, cost, "votes"),
+    )
+    assert everybody.holds("ben", role, None)
+    assert everybody.holds("ben", role, "votes")
+    assert ann.holds("ann", role, "votes")
+    assert ann.holds("ben", "ann", None)
+    assert not ann.holds("ben", role, None)
+    assert votes.holds("ben", role, "votes")
+    assert not votes.holds("ben", role, "visits")
+    assert not votes.holds("ben", role, None)
+
+
+@pytest.mark.parametrize("windows", [{"per": "day"}, {"since": NOON.isoformat()}])
+def test_a_limit_without_a_period_or_a_start_has_no_windows(windows: dict[str, Any]) -> None:
+    cost = DPCost.of(rb.DP(1))
+    limit = Limit("ann", cost, cost, **windows)
+    assert limit.at(NOON + timedelta(days=9)) == limit
+    assert limit.until() is None
+
+
 def test_a_source_has_its_own_limit(place: str, clock: Clock) -> None:
     new_ledger(place, epsilon=10)
     ann, ben = Ledger.open(place, by="ann"), Ledger.open(place, by="ben")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -17,7 +19,7 @@ import pytest
 
 import rainbowdp as rb
 from ledgers import QUESTION, execute, new_ledger, says, spend
-from postgres import connect
+from postgres import connect, fresh_schema
 from rainbowdp.errors import LedgerError
 from rainbowdp.ledger import DPCost, Ledger, migrations
 from rainbowdp.ledger.book import fill
@@ -196,3 +198,148 @@ def test_a_ledger_that_is_not_there_is_not_migrated(place: str) -> None:
     with pytest.raises(LedgerError, match="There is no ledger at "):
         Ledger.migrate(place)
     new_ledger(place, epsilon=1)
+
+
+def resealed(place: str, table: str, row_number: int, changed: dict[str, Any]) -> None:
+    """Changes a row, and seals it as releases of that time did."""
+    database = sqlite3.connect(place)
+    database.row_factory = sqlite3.Row
+    key = "id" if table == "rainbow_budget" else "number"
+    [row] = database.execute(f"SELECT * FROM {table} WHERE {key} = ?", [row_number]).fetchall()
+    cells = {**dict(row), **changed}
+    del cells["seal"]
+    cells["seal"] = hashlib.sha256(ascii(sorted(cells.items())).encode()).hexdigest()
+    names = ", ".join(f"{name} = :{name}" for name in cells)
+    database.execute(f"UPDATE {table} SET {names} WHERE {key} = {row_number}", cells)
+    database.commit()
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "number", "changed"),
+    [
+        ("rainbow_budget", 1, {"spent_epsilon": "1/7"}),
+        ("rainbow_budget", 1, {"spent_delta": "0"}),
+        ("rainbow_budget", 1, {"entries": 4}),
+        ("rainbow_budget", 1, {"entries": 2}),
+        ("rainbow_entries", 3, {"number": 4}),
+        ("rainbow_entries", 1, {"epsilon": "2/10"}),
+    ],
+    ids=str,
+)
+def test_an_old_ledger_whose_rows_do_not_add_up_is_not_migrated(
+    tmp_path: Path, table: str, number: int, changed: dict[str, Any]
+) -> None:
+    """Though every one of them has its seal."""
+    place = str(tmp_path / "budget.db")
+    restore("version-3-dp", place)
+    before = content(place)
+    resealed(place, table, number, {})
+    assert content(place) == before
+    resealed(place, table, number, changed)
+    after = content(place)
+    assert before != after
+    with pytest.raises(LedgerError, match="is damaged"):
+        Ledger.migrate(place)
+    assert content(place) == after
+
+
+@pytest.mark.parametrize("column", ["time", "name", "source", "question", "answer", "seal"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_cell_that_was_altered_is_not_migrated(tmp_path: Path, column: str, number: int) -> None:
+    place = str(tmp_path / "budget.db")
+    restore("version-3-dp", place)
+    execute(place, f"UPDATE rainbow_entries SET {column} = 'x' WHERE number = {number}")
+    with pytest.raises(LedgerError, match="is damaged"):
+        Ledger.migrate(place)
+
+
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [
+        ("version-1a-dp", {"epsilon": "3", "delta": "1/100000"}),
+        ("version-2-gaussian", {"mu_squared": "4"}),
+        ("version-3-rho", {"rho": "1/2"}),
+    ],
+)
+def test_what_an_old_ledger_becomes(tmp_path: Path, name: str, budget: dict[str, str]) -> None:
+    place = str(tmp_path / "budget.db")
+    restore(name, place)
+    database = sqlite3.connect(place)
+    times = [time for (time,) in database.execute("SELECT time FROM rainbow_entries")]
+    database.close()
+    ledger = Ledger.migrate(place, **options(name))
+    balance = ledger.balance()
+    assert balance.given == budget
+    assert {part: text for part, text in balance.total.as_dict().items() if text != "0"} == budget
+    assert re.fullmatch("[0-9a-f]{32}", balance.identity)
+    assert [entry.time for entry in ledger.entries()] == times
+    assert [record.time for record in ledger.records() if record.kind == "payment"] == times
+    database = sqlite3.connect(place)
+    tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    database.close()
+    assert {table for (table,) in tables} == {"rainbow_ledger", "rainbow_records"}
+
+
+@pytest.mark.parametrize("known", [{"dataset": "a"}, {"person": "b"}, {"rows_per_person": 1}])
+def test_what_a_ledger_knows_is_not_said_again(tmp_path: Path, known: dict[str, Any]) -> None:
+    place = str(tmp_path / "budget.db")
+    restore("version-2-dp", place)
+    with pytest.raises(LedgerError, match=r"knows its dataset and unit\. Leave them out\."):
+        Ledger.migrate(place, **known)
+
+
+def test_a_dataset_that_is_no_name_is_not_migrated(tmp_path: Path) -> None:
+    place = str(tmp_path / "budget.db")
+    restore("version-1a-dp", place)
+    with pytest.raises(LedgerError, match=r"The dataset must be printable text, got '\\n'\."):
+        Ledger.migrate(place, dataset="\n")
+
+
+def test_a_table_that_is_in_the_way_is_not_written_to(tmp_path: Path) -> None:
+    place = str(tmp_path / "budget.db")
+    restore("version-2-dp", place)
+    columns = "number, time, kind, name, subject, content, seal"
+    execute(place, f"CREATE TABLE rainbow_records ({columns})")
+    before = content(place)
+    with pytest.raises(LedgerError):
+        Ledger.migrate(place)
+    assert content(place) == before
+
+
+def test_a_ledger_whose_locks_do_not_work_is_not_migrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = str(tmp_path / "budget.db")
+    restore("version-2-dp", place)
+    monkeypatch.setattr("fcntl.fcntl", lambda *_: 0)
+    with pytest.raises(LedgerError, match="is on a file system that grants one lock to two"):
+        Ledger.migrate(place)
+
+
+def test_an_old_ledger_on_a_server_is_in_the_way_of_a_new_one(postgres_url: str) -> None:
+    place = fresh_schema(postgres_url)
+    restore("version-2-dp", place)
+    with pytest.raises(LedgerError, match="already exists and was left as it was"):
+        new_ledger(place, epsilon=1)
+    assert len(Ledger.migrate(place).history()) == 3
+
+
+def test_an_old_ledger_with_two_budgets_is_damaged(tmp_path: Path) -> None:
+    """Though both have their seal."""
+    place = str(tmp_path / "budget.db")
+    restore("version-3-dp", place)
+    execute(place, "ALTER TABLE rainbow_budget RENAME TO one")
+    both = "SELECT * FROM one UNION ALL SELECT * FROM one"
+    execute(place, f"CREATE TABLE rainbow_budget AS {both}")
+    with pytest.raises(LedgerError, match="is damaged"):
+        Ledger.migrate(place)
+
+
+def test_a_ledger_without_its_row_is_damaged_and_of_no_version(tmp_path: Path) -> None:
+    place = str(tmp_path / "budget.db")
+    new_ledger(place, epsilon=1)
+    execute(place, "DELETE FROM rainbow_ledger")
+    for work in (Ledger.open, Ledger.migrate):
+        with pytest.raises(LedgerError, match="is damaged"):
+            work(place)

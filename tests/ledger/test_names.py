@@ -13,8 +13,8 @@ from sqlalchemy import event
 
 import rainbowdp as rb
 from ledgers import QUESTION, SOURCE, new_ledger, spend
-from postgres import fresh_schema
-from rainbowdp.errors import NameTaken
+from postgres import connect, fresh_schema
+from rainbowdp.errors import BudgetExceeded, NameTaken
 from rainbowdp.ledger import Charge, Ledger
 from rainbowdp.ledger import names as module
 from rainbowdp.ledger.names import Names
@@ -106,6 +106,95 @@ def test_more_names_than_are_kept_are_looked_for(
         ledger.draw(named(f"own {number}"), lambda: "red")
     assert ledger.draw(named("a"), never).entry == theirs
     ledger.verify()
+
+
+def test_of_looks_the_latest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_NAMES", 2)
+    names = Names(1)
+    for name in ("a", "b"):
+        names.looked_for(name, 1)
+    assert names.new_among("abc", [], 1) == {"a", "b"}
+    for name in ("a", "c"):
+        names.looked_for(name, 1)
+    assert names.new_among("abc", [], 1) == {"a", "c"}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_of_a_name_that_nobody_looked_for_nothing_is_said(number: int) -> None:
+    names = Names(number)
+    assert names.new_among("a", [], number) == set()
+    names.looked_for("a", number - 1)
+    assert names.new_among("a", [], number) == set()
+    names.looked_for("a", number)
+    assert names.new_among("a", [], number) == {"a"}
+    assert names.new_among("a", ["a"], number) == set()
+    assert names.new_among("a", [], number + 1) == set()
+
+
+def test_names_are_added_where_nothing_is_missing_and_no_more_are_kept_than_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_NAMES", 2)
+    names = Names(1)
+    names.looked_for("a", 1)
+    names.looked_for("z", 1)
+    names.add([(9, "a")], 8, 9)  # of another moment
+    assert names.known_to == 1
+    assert names.new_among("az", [], 1) == {"a", "z"}
+    names.add([(2, "a"), (3, "b")], 1, 3)
+    assert names.known_to == 3
+    assert set(names._looks) == {"z"}
+    names.looked_for("a", 1)  # as by a thread that had looked before
+    assert names.new_among("az", [], 3) == {"z"}
+    names.add([(4, "c")], 3, 5)
+    assert names._names == {"b", "c"}
+    assert [name for _, name in names._order] == ["b", "c"]
+    assert names.new_among("az", [], 5) == set()  # they were looked for before record 2
+    names.forget(7)
+    assert names.known_to == 7
+    assert not names._names
+    assert not names._order
+
+
+def test_a_look_ahead_sends_one_statement_or_none(ledger: Ledger) -> None:
+    assert len(statements(ledger, lambda: ledger.find(named("a")))) == 1
+    drawn = ledger.draw(named("a"), lambda: "red").entry
+    assert ledger._names is not None
+    assert ledger._names.known_to == drawn.head.number  # and so its names are not read again
+    assert statements(ledger, lambda: ledger.find(CHARGE)) == []
+
+
+def test_a_look_ahead_finds_what_is_there_and_refuses_what_does_not_fit(ledger: Ledger) -> None:
+    drawn = ledger.draw(named("a"), lambda: "red")
+    found = ledger.find(named("a"))
+    assert found is not None
+    assert found.entry == drawn.entry
+    with pytest.raises(NameTaken):
+        ledger.find(replace(named("a"), source="other votes"))
+    for name in ("b", None):
+        with pytest.raises(BudgetExceeded):
+            ledger.find(replace(CHARGE, guarantee=rb.DP(2), name=name))
+        with pytest.raises(BudgetExceeded):
+            ledger.find(replace(CHARGE, guarantee=rb.DP("0.001", "1e-9"), name=name))
+
+
+def test_a_look_ahead_is_possible_before_anything_was_seen(postgres_url: str) -> None:
+    place = fresh_schema(postgres_url)
+    new_ledger(place, epsilon=1)
+    ledger = Ledger.open(place, connections=1)
+    assert ledger.find(named("a")) is None
+    ledger.disconnect()
+
+
+def test_a_look_ahead_outlives_a_server_that_cut_its_connections(
+    ledger: Ledger, postgres_url: str
+) -> None:
+    with connect(postgres_url) as other:
+        other.execute(
+            b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+            b"AND query NOT LIKE '%autovacuum%' AND backend_type = 'client backend'"
+        )
+    assert ledger.find(named("a")) is None
 
 
 STEPS = st.lists(

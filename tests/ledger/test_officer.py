@@ -192,3 +192,63 @@ def test_who_asked_is_the_user_or_the_service(tmp_path: Path) -> None:
     assert spend(service, rb.DP("0.1")).by == "report service"
     with pytest.raises(LedgerError, match="The name of who asks must be printable text"):
         Ledger.open(place, by="\n")
+
+
+def test_only_an_amount_above_nothing_is_added(tmp_path: Path) -> None:
+    ledger = new_ledger(tmp_path / "budget.db", epsilon=1)
+    with pytest.raises(LedgerError, match=says("Say how much to add, in epsilon and delta.")):
+        ledger.extend(**SIGNED)
+    message = says("Say how much is to be left, in epsilon and delta.")
+    with pytest.raises(LedgerError, match=message):
+        ledger.renew(delta="1e-6", **SIGNED)
+    wrong: list[tuple[dict[str, Any], int]] = [
+        *(({"epsilon": 0}, 0), ({"epsilon": -1}, -1), ({"mu": 0}, 0), ({"rho": -1}, -1)),
+        *(({"epsilon": 1, "mu": -1}, -1), ({"epsilon": -2, "rho": 1}, -2)),
+    ]
+    for amount, number in wrong:
+        message = says(
+            f"An amount must be above 0, got {number}. Nothing is taken from a budget by an "
+            "extension; to lower what is left renew it, to end it close the ledger."
+        )
+        with pytest.raises(LedgerError, match=message):
+            ledger.extend(**amount, **SIGNED)
+    assert ledger.head().number == 1
+
+
+@pytest.mark.parametrize("budget", [{"mu": 1}, {"rho": 1}, {"epsilon": 1}], ids=str)
+def test_a_limit_is_set_in_every_currency_and_lifted_without_an_amount(
+    tmp_path: Path, budget: dict[str, Any]
+) -> None:
+    ledger = new_ledger(tmp_path / "budget.db", **budget)
+    for _ in range(2):  # the second time it is changed, and not lifted
+        ledger.limit("ann", **budget, signed_by="A. Officer")
+    [limit] = ledger.balance().limits
+    assert limit.total == ledger.balance().total
+    ledger.limit("ann", signed_by="A. Officer")
+    assert ledger.balance().limits == ()
+
+
+def test_what_an_officer_signs_is_printable_and_changes_no_closed_ledger(tmp_path: Path) -> None:
+    ledger = new_ledger(tmp_path / "budget.db", epsilon=1)
+    refused: list[tuple[Callable[[], object], str]] = [
+        (lambda: ledger.note("\n"), "The note must be printable text, got '\\n'."),
+        (
+            lambda: ledger.limit("\n", epsilon=1, signed_by="A. Officer"),
+            "The analyst must be printable text, got '\\n'.",
+        ),
+        (
+            lambda: ledger.limit("ann", epsilon=1, signed_by=" "),
+            "The signature must be printable text, got ' '.",
+        ),
+        (
+            lambda: ledger.link(ledger),
+            f"{ledger.where} cannot be its own predecessor. Give the ledger of the time before.",
+        ),
+    ]
+    for work, message in refused:
+        with pytest.raises(LedgerError, match=says(message)):
+            work()
+    assert ledger.head().number == 1
+    ledger.close(**SIGNED)
+    with pytest.raises(LedgerError, match="Create the next ledger and link it to this one"):
+        ledger.limit("ann", epsilon="0.1", signed_by="A. Officer")

@@ -13,7 +13,7 @@ import mpmath as mp
 import pytest
 from dp_accounting.pld import common
 from dp_accounting.pld import privacy_loss_distribution as losses
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import rainbowdp as rb
@@ -55,6 +55,8 @@ def test_small_parts_and_decimals_are_on_the_grid(above: int, below: int, places
 # the price of epsilon in mu
 
 
+@example(Fraction(1, 10**30))
+@example(Fraction(3, 2))
 @given(st.fractions(Fraction(1, 10**9), 700))
 @settings(deadline=None)
 def test_epsilon_costs_the_least_mu_rounded_up(epsilon: Fraction) -> None:

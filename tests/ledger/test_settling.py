@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 import rainbowdp as rb
 from ledgers import QUESTION, SOURCE, new_ledger
@@ -180,11 +181,43 @@ def test_what_was_paid_and_cannot_be_settled_is_not_said_to_cost_nothing(
     assert ledger.draw(CHARGE, lambda: "green").entry.answer == "red"
 
 
+def test_what_was_paid_is_not_said_to_cost_nothing_where_the_connection_was_cut_either(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger.open(place)
+    with monkeypatch.context() as patch:
+        patch.setattr(settling, "SETTLE", "SELECT pg_terminate_backend(pg_backend_pid())")
+        with pytest.raises(Unavailable, match=r"The connection to .* was lost: ") as caught:
+            ledger.draw(CHARGE, lambda: "red")
+    assert "may have been paid for" in str(caught.value)
+    assert "Nothing was spent" not in str(caught.value)
+    assert ledger.draw(CHARGE, lambda: "green").entry.answer == "red"
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_look_ends_with_what_settles_it(place: str, look: str) -> None:
+    ledger = Ledger.open(place)
+    ledger.draw(CHARGE, lambda: "red")
+    sent: list[str] = []
+    listened: Any = ledger._store.engine if look != "open" else Engine
+
+    def note(*given: Any) -> None:
+        sent.append(given[2])
+
+    event.listen(listened, "before_cursor_execute", note)
+    try:
+        LOOKS[look](ledger)
+    finally:
+        event.remove(listened, "before_cursor_execute", note)
+    assert sent[0].startswith("BEGIN ")
+    assert sent[-1] == f"{settling.SETTLE_IF_NEEDED}; COMMIT"
+
+
 def test_what_cannot_be_written_costs_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = Ledger.open(place)
     with connect(place) as other:
         other.execute("ALTER TABLE rainbow_records ADD CHECK (number < 3)")
-        with pytest.raises(Unavailable, match="could not be read or written"):
+        with pytest.raises(Unavailable, match=r"could not be read or written: .*_number_check"):
             ledger.draw(CHARGE, lambda: "red")
         other.execute("ALTER TABLE rainbow_records DROP CONSTRAINT rainbow_records_number_check")
     assert ledger.history() == ()

@@ -91,6 +91,29 @@ def test_a_line_that_was_cut_short_is_passed_over(tmp_path: Path) -> None:
         ledger.verify()
 
 
+def test_a_head_is_added_once(tmp_path: Path, witness: str) -> None:
+    """Also where a transaction that might write had nothing to write."""
+    ledger = new_ledger(tmp_path / "budget.db", epsilon=3, witness=witness)
+    entry = ledger.record(spend(ledger, rb.DP(1)), "red")
+    assert ledger.record(entry, "red") == entry
+    assert ledger._witness is not None
+    assert [head.number for head in ledger._witness.heads()] == [1, 2, 3]
+
+
+def test_a_witness_of_long_ago_is_enough_to_open(tmp_path: Path) -> None:
+    place, heads = tmp_path / "budget.db", tmp_path / "heads.txt"
+    ledger = new_ledger(place, epsilon=3, witness=heads)
+    first = heads.read_text()
+    for _ in range(5):
+        spend(ledger, rb.DP("0.1"))
+    for text in (first, ""):  # the second has seen nothing
+        heads.write_text(text)
+        assert Ledger.open(place).balance().entries == 5
+    heads.write_text(f"1:{'0' * 64}\n")
+    with pytest.raises(LedgerError, match="The head 1:0000000000000000 is not in the past"):
+        Ledger.open(place)
+
+
 def test_a_witness_that_cannot_be_written_is_told_after_the_payment(
     places: Callable[[], str], tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 GRID = 2 * math.lcm(*range(1, 101)) ** 2 * 10**30  # 373 bits
 _DIGITS = 12  # that people are shown
+_CONTEXT = Context(prec=_DIGITS)  # ours, whatever a program has set for its own decimals
 
 
 def rounded_up(value: Fraction) -> Fraction:
@@ -56,7 +57,7 @@ def plain_root(square: Fraction) -> str:
     root = Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
     if root**2 == square:
         return plain(root)
-    return f"≈{_written(_decimal(square).sqrt(Context(prec=_DIGITS)))}"
+    return f"≈{_written(_decimal(square).sqrt(_CONTEXT))}"
 
 
 def _written(value: Decimal) -> str:
@@ -65,10 +66,9 @@ def _written(value: Decimal) -> str:
     >>> _written(Decimal("1e-6")), _written(Decimal("1e-9"))
     ('0.000001', '1e-9')
     """
-    short = value.normalize()
+    short = value.normalize(_CONTEXT)
     return f"{short:f}" if -7 < short.adjusted() < _DIGITS else f"{short:g}"
 
 
 def _decimal(value: Fraction) -> Decimal:
-    context = Context(prec=_DIGITS)
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))

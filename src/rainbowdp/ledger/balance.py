@@ -107,7 +107,7 @@ class Balance:
         time = datetime.now(UTC) if now is None else now
         limits = [limit.at(time).left for limit in self.limits_of(by, source=source)]
         found = [answers_left(left, cost) for left in (self.left, *limits)]
-        return None if found[0] is None else min(many for many in found if many is not None)
+        return min((many for many in found if many is not None), default=None)
 
     def limits_of(
         self, by: str | None, role: str | None = None, source: str | None = None
@@ -180,16 +180,13 @@ def restored(said: Mapping[str, Any], head: Head) -> Balance:
 
 def after(balance: Balance | None, record: Record) -> Balance:
     """The balance after one more record; ``None`` is the balance before the creation."""
-    if record.kind == "answer" and balance is not None:
-        return replace(balance, head=record.head, answers=balance.answers + 1)
-    content = record.content
-    if record.kind == "creation":
-        if balance is not None:
-            raise ValueError("created twice")
-        return _created(content, record.head)
     if balance is None:
-        raise ValueError("not created yet")
-    cost, head = KINDS[balance.kind], record.head
+        if record.kind != "creation":
+            raise ValueError("not created yet")
+        return _created(record.content, record.head)
+    if record.kind == "answer":
+        return replace(balance, head=record.head, answers=balance.answers + 1)
+    cost, head, content = KINDS[balance.kind], record.head, record.content
     if record.kind == "payment":
         paid_now = cost.restore(content["cost"])
         return replace(balance, head=head, **_paid(balance, paid_now, content, record.time))
@@ -203,7 +200,7 @@ def after(balance: Balance | None, record: Record) -> Balance:
         return replace(balance, head=head, closed=record.time)
     if record.kind in ("note", "link"):
         return replace(balance, head=head)
-    raise ValueError(f"no kind {brief(record.kind)}")
+    raise ValueError(f"no kind {brief(record.kind)} here")
 
 
 def _created(content: Mapping[str, Any], head: Head) -> Balance:

@@ -195,13 +195,13 @@ class Book:
         return {record.subject: record for record in self.new if record.kind == "answer"}
 
     def _where(self, *conditions: ColumnElement[bool]) -> list[Record]:
-        """Records, each whole and sealed together with the one before it."""
+        """Records after the creation, each whole and sealed together with the one before it."""
         joined = RECORDS.outerjoin(_BEFORE, _BEFORE.c.number == RECORDS.c.number - 1)
         query = select(RECORDS, _BEFORE.c.seal.label("before")).select_from(joined)
         found = []
         for row in self.connection.execute(query.where(*conditions)).mappings():
             record = read_record(row)
-            if (row["before"] is None) != (record.number == 1) or not record.follows(row["before"]):
+            if row["before"] is None or not record.follows(row["before"]):
                 raise damaged(self.where)
             found.append(record)
         return found
@@ -219,13 +219,11 @@ class Book:
             )
             row = self.connection.execute(query).mappings().one_or_none()
             found = None if row is None else read_record(row)
-            at = None if found is None else found.content["entry"]
-            if found is not None and at == entry:
-                return found.number
-            if at is None or at > entry:
+            if found is None or found.content["entry"] > entry:
                 high = middle - 1
+            elif found.content["entry"] == entry:
+                return found.number
             else:
-                assert found is not None
                 low = found.number + 1
         return None
 

@@ -278,31 +278,30 @@ def must_fit(
     rainbowdp.errors.BudgetExceeded: This question costs ε = 1, but budget.db has ε = 0.7 left. \
 Use a smaller epsilon, or repeat an earlier question by its name for free.
     """
-    parts = (left - cost).parts
-    if all(after >= 0 for after in parts):
+    missing = [place for place, after in enumerate((left - cost).parts) if after < 0]
+    if not missing:
         return
     asked, there = cost.shown(), left.shown()
-    for name, after in zip(asked, parts, strict=True):
-        if after < 0:
-            symbol = _SYMBOLS[name]
-            costs = "This question costs" if questions == 1 else f"These {questions} questions cost"
-            remedy = f"Use a smaller {_asked_in(name, guarantee)}"
-            if name == "delta" and left.parts[-1] == 0:
-                remedy = "Ask without delta, have the ledger's owner add some"
-            elif not any(left.parts):
-                remedy = "Have the ledger's owner add some"
-            left_until, wait = ("", "") if until is None else (f" until {until}", ", wait")
-            raise error(
-                f"{costs} {symbol} = {asked[name]}, but {where} has {symbol} = {there[name]} left"
-                f"{left_until}. {remedy}{wait}, or repeat an earlier question by its name for free."
-            )
+    name = list(asked)[missing[0]]
+    symbol = _SYMBOLS[name]
+    costs = "This question costs" if questions == 1 else f"These {questions} questions cost"
+    remedy = f"Use a smaller {_asked_in(name, guarantee)}"
+    if name == "delta" and there[name] == "0":
+        remedy = "Ask without delta, have the ledger's owner add some"
+    elif not any(left.parts):
+        remedy = "Have the ledger's owner add some"
+    left_until, wait = ("", "") if until is None else (f" until {until}", ", wait")
+    raise error(
+        f"{costs} {symbol} = {asked[name]}, but {where} has {symbol} = {there[name]} left"
+        f"{left_until}. {remedy}{wait}, or repeat an earlier question by its name for free."
+    )
 
 
 def _asked_in(name: str, guarantee: Guarantee | None) -> str:
     """The name of the number that was given, where a budget in another one pays for it."""
     if name in ("rho", "mu") and isinstance(guarantee, DP):
         return "epsilon"
-    return "mu" if name == "rho" and isinstance(guarantee, GaussianDP) else name
+    return "mu" if isinstance(guarantee, GaussianDP) else name  # it has no delta
 
 
 @lru_cache(maxsize=1024)  # a million entries have few prices
@@ -339,8 +338,6 @@ def _mu_squared_upper(guarantee: DP) -> Fraction:
     Φ⁻¹(x) is √2·erf⁻¹(2x − 1), and 2e^ε/(1+e^ε) − 1 is tanh(ε/2). Where that is near to 1, its
     distance from 1 is 2/(1+e^ε), and erf⁻¹ is taken from there.
     """
-    if guarantee.exact_ratio == 1 or guarantee.exact_epsilon == 0:
-        return Fraction(0)
     with precision(_BITS):
         if guarantee.epsilon < 1:
             root = _tanh(guarantee).erfinv()

@@ -75,11 +75,12 @@ class Event:
     @property
     def answer_in_words(self) -> str:
         """The answer of an entry, or how often each was given where there are groups."""
-        answer = None if self.entry is None else self.entry.answer
-        if self.entry is None or answer is None:
+        entry = self.entry
+        if entry is None or entry.answer is None:
             return "(no answer: lost in a crash, or not drawn yet)"
+        answer = entry.answer
         try:
-            grouped = self.entry.question.get("by") is not None
+            grouped = entry.question.get("by") is not None
             groups = Counter(map(str, json.loads(answer).values())) if grouped else None
         except (ValueError, AttributeError):
             groups = None
@@ -100,7 +101,7 @@ class Event:
     @property
     def left_in_symbols(self) -> str:
         """What was left, with δ wherever the budget has one."""
-        return self.left.in_symbols(with_delta=self.total.parts[-1] > 0)
+        return self.left.in_symbols(with_delta=self.total.shown()["delta"] != "0")
 
     def amount(self, described: dict[str, str]) -> str:
         """An amount of a record, for people."""
@@ -152,21 +153,19 @@ def _latest(reading: Reading, count: int) -> Iterator[Event]:
     """From the so-many-th last payment on; what was left is counted back from what is left."""
     with reading() as book:
         balance = book.balance
-    first, found, end = balance.head.number + 1, 0, balance.head.number
+    end = balance.head.number
     records: list[Record] = []
+    payments: list[int] = []
     answers: dict[int | None, Record] = {}
     size = min(_PIECE, 3 * count + 10)  # a payment has one answer, and few other records
-    while end > 0 and found < count:
+    while end > 0 and len(payments) < count:
         start = max(1, end - size + 1)
         with reading() as book:
             piece = book.some(start, end)
             answers |= _answers(book, piece)
-        for record in reversed(piece):
-            if record.kind == "payment" and found < count:
-                found, first = found + 1, record.number
+        payments = [record.number for record in piece if record.kind == "payment"] + payments
         records, end = piece + records, start - 1
-    if found < count:
-        first = 1
+    first = payments[-count] if 0 < count <= len(payments) else 1
     records = [record for record in records if record.number >= first]
     notes: dict[int | None, list[Record]] = {}
     for record in records:
@@ -201,7 +200,7 @@ def _answers(book: Book, piece: list[Record]) -> dict[int | None, Record]:
 
 def _is_own(record: Record) -> bool:
     """Whether a record is an event of its own, and not told with the one that it is about."""
-    return record.kind != "answer" and (record.kind != "note" or record.subject is None)
+    return record.subject is None
 
 
 def _notes(reading: Reading) -> dict[int | None, list[Record]]:

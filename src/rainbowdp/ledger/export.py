@@ -69,9 +69,10 @@ def decimal_text(value: Fraction) -> str:
     ['6.9', '0.0000001', '0.33333333333333333']
     """
     numbers = Decimal(value.numerator), Decimal(value.denominator)
-    exact = Context(prec=_EXACT).divide(*numbers)
+    context = Context(prec=_EXACT)  # not that of the program, which may have fewer digits
+    exact = context.divide(*numbers)
     found = exact if Fraction(exact) == value else Context(prec=_NEAREST).divide(*numbers)
-    return f"{found.normalize():f}"
+    return f"{found.normalize(context):f}"
 
 
 def _written(record: Record) -> str:
@@ -103,7 +104,7 @@ def _row(event: Event) -> list[str | int | Fraction | None]:
         *_amounts(event, content.get("added")),
         *event.left.parts,
         event.reason,
-        " | ".join(note.content["text"] for note in event.notes) or None,
+        " | ".join(note.content["text"] for note in event.notes),
         content.get("source"),
         None if mechanism is None else mechanism.get("kind"),
         content["software"],

@@ -55,7 +55,7 @@ def check_place(path: Path, where: str) -> None:
     """Refuses a file that is mounted by itself, and a folder whose locks do not work."""
     if str(path.resolve()) in _mounts():
         raise sentence("mounted", where)
-    if path.parent.is_dir() and os.access(path.parent, os.W_OK) and not locks_work(path.parent):
+    if not locks_work(path.parent):
         raise sentence("no locks", where)
 
 

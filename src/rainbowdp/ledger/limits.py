@@ -142,8 +142,6 @@ def paid(
     limits: tuple[Limit, ...], cost: Cost, content: Mapping[str, Any], time: str
 ) -> tuple[Limit, ...]:
     """The limits after a payment."""
-    if not limits:
-        return limits
     who, now = (content["by"], content["role"], content["source"]), moment(time)
     return tuple(limit.after(cost, now) if limit.holds(*who) else limit for limit in limits)
 

@@ -321,11 +321,12 @@ class Officer(ABC):
         if not given:
             how = "how much is to be left" if kind == "renewal" else "how much to add"
             raise LedgerError(f"Say {how}, in {KINDS[self.kind].amounts}.")
-        if any(exact(number, "the amount", InvalidGuarantee) <= 0 for number in given):
-            raise LedgerError(
-                f"An amount must be above 0, got {given[0]}. Nothing is taken from a budget by an "
-                "extension; to lower what is left renew it, to end it close the ledger."
-            )
+        for number in given:
+            if exact(number, "the amount", InvalidGuarantee) <= 0:
+                raise LedgerError(
+                    f"An amount must be above 0, got {number}. Nothing is taken from a budget by "
+                    "an extension; to lower what is left renew it, to end it close the ledger."
+                )
 
     def _amount(
         self, epsilon: Number | None, delta: Number, mu: Number | None, rho: Number | None

@@ -133,14 +133,13 @@ def _loss(balance: Balance, seen: _Seen) -> Iterator[str]:
     if isinstance(total, DPCost):
         numbers = {"epsilon": float(total.epsilon), "delta": float(total.delta)}
     elif not seen.extensions and "epsilon" in given:  # that mu or rho was made from
-        promise = DP(given["epsilon"], given.get("delta", 0))
+        promise = DP(given["epsilon"], given["delta"])
         numbers = {"epsilon": promise.epsilon, "delta": promise.delta}
     if isinstance(total, ZeroConcentratedCost):
         numbers["rho"] = float(total.rho)
-        if total.delta and "delta" not in numbers:
-            numbers["delta"] = float(total.delta)
+        numbers.setdefault("delta", float(total.delta))
     for name, value in numbers.items():
-        if value or name != "delta":
+        if value:
             yield f"  {name}: {_number(value)}"
     if not numbers:
         yield f"  epsilon: {_blank('what mu is worth at your delta')}"

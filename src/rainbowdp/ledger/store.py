@@ -44,7 +44,7 @@ from rainbowdp.errors import LedgerError, MissingExtra
 from rainbowdp.expecting import brief
 from rainbowdp.ledger.book import fill
 from rainbowdp.ledger.chain import Draft
-from rainbowdp.ledger.files import check_place, finish_creation, same_file, seen
+from rainbowdp.ledger.files import check_place, same_file, seen
 from rainbowdp.ledger.schema import LEDGER, METADATA, RECORDS
 from rainbowdp.ledger.settling import SYNCHRONOUS, end_of_look, in_block
 from rainbowdp.ledger.trouble import NOTHING_SPENT, explain, explain_file, sentence
@@ -170,9 +170,8 @@ class Store:
             )
 
     def check(self) -> None:
-        """Refuses a file under two names, or on a file system whose locks do not work."""
+        """Refuses a file that is mounted, or on a file system whose locks do not work."""
         if self.path is not None:
-            finish_creation(self.path)
             check_place(self.path, self.where)
 
     def check_pages(self) -> None:
@@ -209,7 +208,6 @@ class Store:
                 engine = _sqlite(draft, self.timeout)
                 Store(self.where, self.timeout, engine, draft)._fill(drafts)
                 self.path.hardlink_to(draft)  # atomic, and never over another file
-                draft.unlink()
                 sync_folder(self.path.parent)
         except OSError as error:
             raise explain_file(error, self.where) from error

@@ -233,7 +233,7 @@ def unweighed(counted: str, most: int, dialect: Dialect) -> str:
 
 def in_units(value: str, weight: Weight, whole: str, limit: str | None = None) -> str:
     """The units of a weight, null of what is no number; ``whole`` cuts off what follows a point."""
-    limit = limit or format(Decimal(weight.units).scaleb(-weight.places), "f")
+    limit = limit or format(Decimal(f"{weight.units}e-{weight.places}"), "f")  # exact
     nearest = whole.format(f"{value} * {weight.scale} + 0.5")
     return (
         f"CASE WHEN {value} <= 0 THEN 0 WHEN {value} >= {limit} THEN {weight.units} "
