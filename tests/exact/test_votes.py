@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 import rainbowdp as rb
 from rainbowdp.errors import NoPlace
-from rainbowdp.exact.votes import counts_key, counts_of, must_be_that_vote, must_be_those_sets
+from rainbowdp.exact.votes import (
+    chances_of_a_vote,
+    counts_key,
+    counts_of,
+    must_be_that_vote,
+    must_be_those_sets,
+)
 
 VOTE: dict[str, Any] = {
     "answers": ("a", "b", "c"),
@@ -110,3 +117,33 @@ def test_a_key_has_every_answer_in_order() -> None:
         assert isinstance(key, dict)
         assert list(key.items()) == [("a", 1), ("b", 2)]
     assert counts_key(question, {"b": 2}) == {"a": 0, "b": 2}
+
+
+def gaps_seen(answers: int, margin: int, **settings: Any) -> set[tuple[int, ...]]:
+    """All gaps for which the chance of a right answer is asked."""
+    seen: set[tuple[int, ...]] = set()
+
+    def right_at(gaps: Sequence[int]) -> float:
+        seen.add(tuple(gaps))
+        return 0.5
+
+    given: dict[str, Any] = {"neighbors": "substituted", "ties": "first listed", "rows": 1}
+    given |= {"farthest": 99, "nearest": [0]}
+    chances_of_a_vote(right_at, margin, answers=answers, **(given | settings))
+    return seen
+
+
+def test_of_few_answers_in_an_order_gaps_are_mixed_at_every_place_of_the_list() -> None:
+    alike = {(2, 2, 2), (2, 99, 99), (3, 3, 3), (3, 99, 99)}
+    mixed = {(2, 2, 3), (2, 3, 3), (3, 3, 2), (3, 2, 2)}
+    assert gaps_seen(4, 2) == alike | mixed
+    assert gaps_seen(4, 2, ties="any leader") == alike | {(4, 4, 4), (4, 99, 99)}
+    assert gaps_seen(4, 2, neighbors="added or removed") == {(1, 1, 1), (1, 99, 99)}
+    assert (0,) * 10 + (1,) in gaps_seen(12, 1)
+    assert (0,) * 11 + (1,) not in gaps_seen(13, 1)
+
+
+@pytest.mark.parametrize("margin", [0, -1, True, 1.0, "1", None])
+def test_a_margin_is_a_whole_number_from_1(margin: Any) -> None:
+    with pytest.raises(NoPlace, match="a margin that is a whole number from 1"):
+        gaps_seen(3, margin)

@@ -147,6 +147,24 @@ class TestEveryFamily:
         if len(question.answers) == 2:
             assert bounds[0] <= 1.2 * most[0] + 1e-9
 
+    def test_no_right_answer_is_less_or_more_likely_than_its_margin_says(
+        self, known: Family, question: Any, guarantee: Any
+    ) -> None:
+        """Over all small histograms; of leaders that share a kind may count the first alone."""
+        rule = made(known, question, guarantee).exact().rule
+        counts = histograms(question, 9 if len(question.groups) < 5 else 3)
+        margins = margins_of(question, counts)
+        found = rule.rows_at(question, counts, margins)
+        first = right = margins == 0
+        if isinstance(question, rb.Winner) and question.ties == "any leader":
+            right = counts == counts.max(axis=1, keepdims=True)
+        alone, together = ((found * some).sum(axis=1) for some in (first, right))
+        nearest = np.sort(margins, axis=1)[:, 1]
+        for margin in np.unique(nearest).tolist():
+            least, most = rule.chances(question, int(margin))
+            assert least - 1e-9 <= together[nearest == margin].min()
+            assert alone[nearest == margin].max() <= most + 1e-9
+
     @pytest.mark.usefixtures("dice")
     def test_drawers_have_the_law_of_the_weights(
         self, known: Family, question: Any, guarantee: Any

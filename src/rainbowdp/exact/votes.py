@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -122,15 +122,25 @@ def chances_of_a_vote(
     record farther behind. Of the gaps between, the first two and the last tell: with more than one
     row a person a right answer is the likelier, the farther ahead the leader is (in a tie that is
     shared there are more right answers). ``nearest`` are the positions worth trying for the rival.
+
+    Rows that were optimized need not fall alike in every gap: of few answers in an order, those
+    listed up to some place may be at one of these gaps and the others at another.
     """
     if type(margin) is not int or margin < 1:
         raise NoPlace("a margin that is a whole number from 1", margin)
     step = rows * (2 if neighbors == Neighbors.SUBSTITUTED else 1)
     first, last = step * (margin - 1), step * margin - (ties == Ties.FIRST_LISTED)
+    gaps = sorted({first, min(first + 1, last), last})
     found = [
         right_at([gap if rival == near else rest for rival in range(answers - 1)])
-        for gap in {first, min(first + 1, last), last}
+        for gap in gaps
         for rest in (gap, farthest)
         for near in nearest
     ]
+    if ties == Ties.FIRST_LISTED and answers <= MANY:
+        found += [
+            right_at([one] * many + [other] * (answers - 1 - many))
+            for one, other in permutations(gaps, 2)
+            for many in range(1, answers - 1)
+        ]
     return min(found), max(found)

@@ -255,6 +255,37 @@ def test_far_rivals_are_drawn_by_their_coins() -> None:
         assert abs(seen[name] - size * p) <= 5 * math.sqrt(size * p * (1 - p)) + 1
 
 
+@pytest.mark.parametrize("heads", [(), (0,), (1,), (0, 1)])
+def test_with_these_heads_every_number_that_can_be_drawn_has_its_answer(
+    heads: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has heads is drawn as if it were at the last knot, who has tails is never drawn."""
+    made = table(5, "1", "substituted", "first listed", 4)
+    names, last = list("abcde"), 3
+    tossed = []
+
+    def toss(coins: Falling, steps: list[int]) -> list[int]:
+        tossed.append(steps)
+        return list(heads)
+
+    monkeypatch.setattr(Falling, "heads", toss)
+    draw = made.drawer({"c": 40, "d": 39, "e": 40 - last, "a": 20, "b": 31}, names)
+    placed = {"c": 10**9, "d": 10**9 - 1, "e": 10**9 - last, "a": 0, "b": 0}
+    placed |= {"ab"[number]: 10**9 - last - 1 for number in heads}  # a record more, listed before
+    exact = made.weights(placed, names)
+    unit = Fraction(made.total, sum(exact))  # who is so far behind has next to nothing
+    weights = {name: round(weight * unit) for name, weight in zip(names, exact, strict=True)}
+    assert sum(weights.values()) == made.total
+    start = 0
+    for name in ("d", "e", *("ab"[number] for number in heads), "c"):
+        for drawn in (start, start + weights[name] - 1):
+            monkeypatch.setattr(secrets, "randbelow", lambda most, drawn=drawn: drawn)
+            assert draw() == name
+        start += weights[name]
+    assert start == made.total
+    assert tossed[0] == [19 - last, 8 - last]
+
+
 def test_every_number_that_can_be_drawn_has_its_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """At both ends of each answer's share; nobody is far, so that no coin is tossed."""
     made = table(4, "1", "substituted", "first listed", 3)
@@ -618,9 +649,60 @@ def test_what_is_remembered_is_these_rows_for_this_guarantee() -> None:
         broken.keeps(rb.DP(2))
 
 
-def test_rows_of_many_votes_are_the_rows_of_each() -> None:
-    made = table(5, "1", "substituted", "first listed", 4)
+@pytest.mark.parametrize("ties", TIES)
+def test_rows_of_many_votes_are_the_rows_of_each(ties: str) -> None:
+    made = table(5, "1", "substituted", ties, 4)
     votes = np.random.default_rng(3).integers(0, 9, size=(60, 5))
     rows = made.rows_at(rb.Winner(list("abcde")), votes, votes.astype(float))
     for counts, mine in zip(votes.tolist(), rows, strict=True):
         assert mine == pytest.approx([float(share) for share in row(made, tuple(counts))], abs=1e-9)
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_a_right_answer_is_as_likely_as_its_weights(ties: str) -> None:
+    made = table(4, "1", "substituted", ties, 3)
+    for gaps in itertools.product((0, 1, 2, 7), repeat=3):
+        weights = made.at_gaps(gaps)
+        tied = [weight for gap, weight in zip(gaps, weights[1:], strict=True) if not gap]
+        right = weights[0] + (sum(tied) if ties == "any leader" else 0)
+        assert made.right_at(gaps) == pytest.approx(float(Fraction(right, sum(weights))))
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("knots", [3, 4])
+def test_what_far_rivals_have_is_the_most_over_all_gaps(ties: str, knots: int) -> None:
+    """One that is farther than all knots counts as far as it is, whoever else is where."""
+    made, question = table(4, "1", "substituted", ties, knots), rb.Winner(list("abcd"))
+    out = knots + made.coins.farthest
+    for short in range(knots + 3):
+        cut = short + (ties == "any leader")
+        together, alone = [0.0], [0.0]
+        for gaps in itertools.product({*range(knots), cut, out}, repeat=3):
+            weights = made.at_gaps(gaps)
+            far = [w for gap, w in zip(gaps, weights[1:], strict=True) if gap >= cut]
+            together.append(float(Fraction(sum(far), sum(weights))))
+            alone += [float(Fraction(weight, sum(weights))) for weight in far]
+        assert made.far_alone(question, short) == pytest.approx(max(alone))
+        most = max(together) if cut < knots else 3 * max(alone)
+        assert made.far(question, short) == pytest.approx(most)
+
+
+@pytest.mark.parametrize(
+    ("answers", "neighbors", "ties"),
+    [*((4, *kind) for kind in KINDS), *((2, relation, TIES[0]) for relation in RELATIONS)],
+)
+def test_chances_are_the_extremes_over_all_gaps_of_a_margin(
+    answers: int, neighbors: str, ties: str
+) -> None:
+    """Rows need not fall alike in every gap: the least may be where gaps are mixed."""
+    made, question = table(answers, "1", neighbors, ties, 3), rb.Winner(list("abcd"[:answers]))
+    step = 2 if neighbors == "substituted" else 1
+    gaps = [*range(6), made.shape.knots + made.coins.farthest]
+    for margin in (1, 2):
+        found = [
+            made.right_at(held)
+            for held in itertools.product(gaps, repeat=answers - 1)
+            if step * (margin - 1) <= min(held) <= step * margin - (ties == TIES[0])
+        ]
+        said = made.chances(question, margin)
+        assert said == pytest.approx((min(found), max(found)), rel=1e-9)

@@ -274,3 +274,23 @@ def test_the_proof_looks_at_the_coins_and_the_distances() -> None:
         prove_margin_coins(rb.DP(1), 3, list, coins)
     with pytest.raises(rb.InvalidMechanism, match="coins by margin need"):
         prove_margin_coins(rb.GaussianDP(9), 3, signed, coins)
+
+
+@pytest.mark.parametrize("answers", [2, 3, 5])
+def test_far_rivals_have_the_most_beside_one_that_is_near_or_none(answers: int) -> None:
+    """Of all margins of the near one, in exact rows."""
+    names = [str(number) for number in range(answers)]
+    rule, question = MarginFlip(TOTAL // 3, Fraction(3, 4)), rb.Winner(names)
+
+    def share(near: list[int], far: list[int]) -> list[float]:
+        row = rule.weights(dict(zip(names, [0, *near, *far], strict=True)), names)
+        return [float(Fraction(weight, sum(row))) for weight in row[1 + len(near) :]]
+
+    for short in range(6):
+        rest = [10**6] * (answers - 2)
+        together, alone = [share([], [short + 1] * (answers - 1))], [share([], [short + 1, *rest])]
+        for near in range(1, short + 1) if answers > 2 else ():
+            together.append(share([near], [short + 1] * (answers - 2)))
+            alone.append(share([near], [short + 1, *rest[1:]]))
+        assert rule.far(question, short) == pytest.approx(max(map(sum, together)))
+        assert rule.far_alone(question, short) == pytest.approx(max(row[0] for row in alone))

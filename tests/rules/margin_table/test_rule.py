@@ -20,6 +20,7 @@ import rainbowdp as rb
 import reference
 import strategies
 from kinds import rows_of_votes
+from rainbowdp.errors import InvalidFile
 from rainbowdp.rules.margin_table import rule as margin_table
 from rainbowdp.rules.margin_table.build import fetch_table
 from rainbowdp.rules.margin_table.program import has_table
@@ -229,3 +230,60 @@ def test_a_certain_row_is_always_drawn() -> None:
     shape = Shape(2, "substituted", "first listed", (0,), 3, Fraction(1, 2), 0)
     table = MarginTable(shape, 2, ((2, 0), (2, 0)))
     assert {table.drawer({"a": 3, "b": 4}, ("a", "b"))() for _ in range(50)} == {"b"}
+
+
+@TIES
+@pytest.mark.parametrize("neighbors", ["substituted", "added or removed"])
+@pytest.mark.parametrize("answers", [2, 3, 4])
+def test_chances_are_the_extremes_over_all_gaps_of_a_margin(
+    answers: int, neighbors: str, ties: str
+) -> None:
+    """Rows need not fall alike in every gap: the least may be where gaps are mixed."""
+    table, _ = fetch_table(answers, rb.DP(1), neighbors, ties)
+    step = 2 if neighbors == "substituted" else 1
+    shared = ties == "any leader"
+    gaps = [*range(8), 20, table.shape.farthest]
+    found: dict[int, list[float]] = {}
+    for held in itertools.product(gaps, repeat=answers - 1):
+        for margin in (1, 2, 3):
+            if step * (margin - 1) <= min(held) <= step * margin - (not shared):
+                found.setdefault(margin, []).append(table.right_at(held))
+    question = rb.Winner(list(NAMES[:answers]))
+    for margin, chances in found.items():
+        said = table.chances(question, margin)
+        assert said == pytest.approx((min(chances), max(chances)), rel=1e-9)
+
+
+@given(strategies.margin_tables())
+@settings(max_examples=40)
+def test_what_far_rivals_have_is_the_most_over_all_gaps(table: MarginTable) -> None:
+    """A rival listed before the leader has a gap of one less than what it is behind."""
+    size, most = table.shape.answers, table.shape.farthest + 2
+    rows = {
+        gaps: shares(table.at_gaps(gaps))[1:]
+        for gaps in itertools.product(range(most), repeat=size - 1)
+    }
+    for short in range(most - 1):
+        cut = short + (table.shape.ties == "any leader")
+        far = [
+            [p for gap, p in zip(gaps, row, strict=True) if gap >= cut]
+            for gaps, row in rows.items()
+        ]
+        question = rb.Winner(list(NAMES[:size]))
+        assert table.far(question, short) == pytest.approx(float(max(map(sum, far))))
+        assert table.far_alone(question, short) == pytest.approx(
+            float(max(map(max, filter(None, far))))
+        )
+
+
+@pytest.mark.parametrize("name", ["answers", "farthest", "labeled", "knots"])
+def test_gaps_in_a_file_are_whole_numbers(name: str) -> None:
+    shape = Shape(2, "substituted", "first listed", (0, 2), 3, Fraction(1, 2), 1)
+    content = MarginTable(shape, 2, ((1, 1),) * 3).describe()
+    assert MarginTable.restore(content).describe() == content
+    odd: list[Any] = [True, 1.0, "1", None]
+    for number in odd:
+        values = [[number, 2], [0, number]] if name == "knots" else [number]
+        for value in values:
+            with pytest.raises(InvalidFile, match="must be whole numbers"):
+                MarginTable.restore(content | {"shape": content["shape"] | {name: value}})

@@ -29,6 +29,7 @@ from rainbowdp.rules.noisy_counts.proof import (
     makes_up_for,
     prove_noisy_counts,
     squared_move,
+    squared_mu,
 )
 from rainbowdp.rules.noisy_counts.rule import UNIFORM, NoisyCounts
 from rainbowdp.rules.noisy_counts.shape import RoundedNormal, rows_of_largest
@@ -167,11 +168,46 @@ def test_once_in_two_to_the_forty_all_answers_are_alike(monkeypatch: pytest.Monk
     question = vote(3)
     draw = noisy(question, rb.GaussianDP(1)).ready({"a": 0, "b": 10**6, "c": 0})
     monkeypatch.setattr(secrets, "randbelow", lambda below: below - 1)
-    said = {}
+    said: dict[int, str] = {}
+
+    def first_two_of(places: int, bits: int) -> int:
+        assert Fraction(2, 1 << places) == UNIFORM
+        return bits
+
     for bits in range(4):
-        monkeypatch.setattr(secrets, "randbits", lambda places, bits=bits: bits)
+        monkeypatch.setattr(
+            secrets, "randbits", lambda places, bits=bits: first_two_of(places, bits)
+        )
         said[bits] = draw()
     assert said == {0: "c", 1: "c", 2: "b", 3: "b"}
+
+
+def test_who_is_farther_behind_than_noise_reaches_is_never_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The least noise on the leader and the most on its rival, which is listed last."""
+    rule = NoisyCounts(VoteScores(2, "substituted", "any leader"), 1, Fraction(1), 64)
+    reach = rule.noise.farthest
+    monkeypatch.setattr(RoundedNormal, "draw", lambda self, size: np.array([-reach, reach]))
+    said = {}
+    for gap in (2 * reach - 1, 2 * reach, 2 * reach + 1, 10**6, 2**62, 2**62 + 1, 10**30):
+        draw = rule.drawer({"a": gap, "b": 0}, ["a", "b"])
+        said[gap] = ""
+        for coin in (2, 3):
+            monkeypatch.setattr(secrets, "randbits", lambda places, coin=coin: coin)
+            said[gap] += draw()
+    tied = said.pop(2 * reach)
+    assert said.pop(2 * reach - 1) == "bb"
+    assert sorted(tied) == ["a", "b"]
+    assert set(said.values()) == {"aa"}
+
+
+@pytest.mark.parametrize("parts", [0, -1, True, 1.0, "1"])
+def test_a_record_has_at_least_one_part(parts: Any) -> None:
+    kept = VoteScores(3, "substituted", "any leader")
+    assert NoisyCounts(kept, 1, Fraction(1), 96).parts == 1
+    with pytest.raises(rb.InvalidMechanism, match="a whole number from 1"):
+        NoisyCounts(kept, parts, Fraction(1), 96)
 
 
 def test_a_coin_takes_the_first_or_the_last_of_those_tied(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,10 +365,21 @@ def test_the_uniform_share_makes_up_for_what_is_missing(
         assert (1 - eta) * min(too_much, 1) + eta * u <= grown((1 - eta) * s + eta * u) + 1e-40
 
 
-@pytest.mark.parametrize(("mu", "answers"), [("1/10", 2), ("1/2", 40), ("4", 30), ("4", 2)])
-def test_the_uniform_share_is_the_least_that_is_enough(mu: str, answers: int) -> None:
+@pytest.mark.parametrize(
+    ("mu", "answers", "away"),
+    [
+        *(
+            (mu, answers, Fraction(1, 1 << 150))
+            for mu, answers in (("1/10", 2), ("1/2", 40), ("4", 30), ("4", 2))
+        ),
+        ("1", 3, Fraction(1, 100)),
+        ("2", 2, Fraction(2, 5)),  # most of the share is uniform
+    ],
+)
+def test_the_uniform_share_is_the_least_that_is_enough(
+    mu: str, answers: int, away: Fraction
+) -> None:
     """The condition for every number of answers in a set, in 90 digits."""
-    away = Fraction(1, 1 << 150)
     with mp.workdps(90):
 
         def grown(share: mp.mpf) -> mp.mpf:
@@ -348,6 +395,47 @@ def test_the_uniform_share_is_the_least_that_is_enough(mu: str, answers: int) ->
         least = reference.fraction(missing / (1 + missing))
     assert makes_up_for(away, Fraction(mu) ** 2, answers, least * Fraction(1001, 1000))
     assert not makes_up_for(away, Fraction(mu) ** 2, answers, least * Fraction(999, 1000))
+
+
+@pytest.mark.parametrize("away", [Fraction(0), Fraction(1, 2), Fraction(3, 4), Fraction(1)])
+def test_no_uniform_share_makes_up_for_noise_that_is_half_off(away: Fraction) -> None:
+    """Nor for none at all, which no noise is that ends somewhere."""
+    assert not makes_up_for(away, Fraction(1), 3, Fraction(999, 1000))
+
+
+def test_the_distance_of_a_single_weight_is_exact() -> None:
+    """Normal noise that is always rounded to 0 is off by what it has beyond ½."""
+    found = distance_from_normal(Fraction(1, 2), (1,))
+    assert float(found) == pytest.approx(2 * norm.sf(1), rel=1e-12)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_every_weight_is_a_whole_number_from_0(place: int) -> None:
+    half: list[Any] = [9, 5, 1]
+    assert distance_from_normal(Fraction(2), tuple(half)) < 1
+    others: list[Any] = [True, 1.0, -1]
+    for wrong in others:
+        with pytest.raises(rb.InvalidMechanism, match="must be integers from 0"):
+            distance_from_normal(Fraction(2), (*half[:place], wrong, *half[place + 1 :]))
+
+
+def test_what_moves_just_as_far_as_allowed_is_proved() -> None:
+    """A record is one step of noise as wide as a step, where μ² = 2."""
+    question, noise = vote(3).describe(), RoundedNormal(Fraction(1), 96)
+    drawn = Noise(1, Fraction(1), noise.half, UNIFORM)
+    assert prove_noisy_counts(rb.ZeroConcentrated(1), 3, question, list, drawn)
+    with pytest.raises(rb.InvalidMechanism, match="must keep"):
+        prove_noisy_counts(rb.ZeroConcentrated("999999/1000000"), 3, question, list, drawn)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1/2", "1/20"), ("3", "1/5")])
+def test_the_mu_of_a_delta_lies_just_within_it(epsilon: str, delta: str) -> None:
+    mu = math.sqrt(squared_mu(rb.DP(epsilon, delta)))
+    rate = float(Fraction(epsilon)) / mu
+    upto = norm.cdf(mu / 2 - rate) - math.exp(rate * mu) * norm.cdf(-mu / 2 - rate)
+    assert upto == pytest.approx(float(Fraction(delta)), rel=1e-9)
+    with pytest.raises(rb.InvalidMechanism, match="noisy counts need"):
+        squared_mu(rb.DP(epsilon, 1))
 
 
 @pytest.mark.slow
@@ -471,7 +559,7 @@ def test_the_score_of_every_answer_is_tried(place: int) -> None:
             prove_noisy_counts(promise, 3, question, played, noise)
 
     refused(lambda counts: True)
-    refused(lambda counts: max(counts) < 2)
+    refused(lambda counts: sum(counts) < 2)
     refused(lambda counts: min(counts) > 2)
     refused(lambda counts: max(counts) - min(counts) > 10)
     parts: Any = float(noise.parts)
@@ -497,6 +585,88 @@ def test_a_delta_is_kept_by_the_mu_within_it() -> None:
                 )
                 assert excess <= Fraction(1, 20)
     assert not rb.best(vote(40), rb.DP("0.5", "0.05")).delta_unused
+
+
+# bounds for all votes
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("parts", "deviation"), [(1, 1), (30, 3)])
+def test_floats_have_the_uniform_share_to_the_last_digit(
+    ties: str, parts: int, deviation: int
+) -> None:
+    """Of an answer that noise hardly reaches it is all there is; who leads may be listed last."""
+    rule = NoisyCounts(VoteScores(3, "substituted", ties), parts, Fraction(deviation), 96)
+    counts = np.array([[30, 0, 0], [0, 0, 40], [20, 20, 0], [0, 1, 1]])
+    rows = rule.rows_at(vote(3, ties=ties), counts, counts.astype(float))
+    for row, held in zip(rows, counts.tolist(), strict=True):
+        weights = rule.weights(dict(zip("abc", held, strict=True)), "abc")
+        shares = [float(Fraction(weight, sum(weights))) for weight in weights]
+        assert row.tolist() == pytest.approx(shares, rel=1e-6, abs=0)
+
+
+def shares(rule: NoisyCounts, distances: Sequence[int]) -> list[float]:
+    """The row of scores that are so far behind, in exact integers until the end."""
+    behind = [distance - min(distances) for distance in distances]
+    found = rule.noise.shares_of_largest(behind)
+    mixed = [(1 - UNIFORM) * Fraction(one, sum(found)) + UNIFORM / len(found) for one in found]
+    return [float(one) for one in mixed]
+
+
+@pytest.mark.parametrize("answers", [2, 3])
+@pytest.mark.parametrize(("ties", "late", "off"), [(TIES[0], 1, (-1, 2)), (TIES[1], 0, (-1, 1))])
+def test_chances_are_the_extremes_over_all_votes_with_rivals_a_part_off(
+    answers: int, ties: str, late: int, off: tuple[int, int]
+) -> None:
+    """A place in the list is a part here, and the noise is half a record wide.
+
+    Of scores that tie the coin takes the first or the last: the leaders are the first.
+    """
+    parts, question = answers, vote(answers, ties=ties)
+    kept = VoteScores(answers, "substituted", ties)
+    rule = NoisyCounts(kept, parts, Fraction(parts, 2), 64)
+    found: dict[int, tuple[list[float], list[float]]] = {}
+    for held in itertools.product(range(15), repeat=answers):
+        if min(held):
+            continue
+        margins = question.margins(dict(zip(question.answers, held, strict=True)))
+        leaders = [place for place in range(answers) if held[place] == max(held)]
+        right = leaders if ties == TIES[1] else leaders[:1]
+        behind = [parts * (max(held) - count) + late * place for place, count in enumerate(held)]
+        after = [place for place in range(right[0], answers) if place not in right]
+        before = [place for place in range(right[0]) if place not in right]
+        distances = [behind[place] - behind[right[0]] for place in (*after, *before)]
+        nearest = sorted(margins.values())[1]
+        for side, move in enumerate(off):
+            row = shares(rule, [*[0] * len(right), *[distance + move for distance in distances]])
+            found.setdefault(nearest, ([], []))[side].append(sum(row[: len(right)]))
+    for margin in (1, 2, 3):
+        least, most = rule.chances(question, margin)
+        assert least == pytest.approx(min(found[margin][0]), rel=1e-6)
+        assert most == pytest.approx(max(found[margin][1]), rel=1e-6)
+
+
+def test_a_rival_that_ties_is_no_right_answer_where_places_are_less_than_a_part() -> None:
+    """Answers that tie stand at one place then, and the first listed alone is right."""
+    rule = NoisyCounts(VoteScores(3, "substituted", "first listed"), 1, Fraction(1), 64)
+    _, most = rule.chances(vote(3), 1)
+    assert shares(rule, [0, 1, 10**6])[0] <= most <= shares(rule, [0, 3, 10**6])[0] + 1e-9
+
+
+@pytest.mark.parametrize("answers", [2, 3, 4])
+@pytest.mark.parametrize("ties", TIES)
+def test_far_rivals_are_a_part_nearer_than_they_can_be(answers: int, ties: str) -> None:
+    """All of them listed before the leader; alone it is the one listed first."""
+    parts, question = 2 * answers, vote(answers, ties=ties)
+    kept = VoteScores(answers, "substituted", ties)
+    rule = NoisyCounts(kept, parts, Fraction(parts), 64)
+    late = 2 if ties == "first listed" else 0
+    for short in range(4):
+        nearest = [parts * (short + 1) - late * place - 1 for place in range(1, answers)]
+        assert rule.far(question, short) == pytest.approx(1 - shares(rule, [*nearest, 0])[-1])
+        others = [10**6] * (answers - 2)
+        alone = shares(rule, [nearest[-1], *others, 0])[0]
+        assert rule.far_alone(question, short) == pytest.approx(alone)
 
 
 # files, and where there is none

@@ -11,7 +11,7 @@ import pytest
 
 import rainbowdp as rb
 from rainbowdp.rules.ordered_bins.build import ordered_weights
-from rainbowdp.rules.ordered_bins.proof import _far_in_a_fault, prove_ordered
+from rainbowdp.rules.ordered_bins.proof import _beside, _far_in_a_fault, prove_ordered
 
 Leads = tuple[int, ...]
 Steps = tuple[int, ...]
@@ -100,6 +100,9 @@ def passes(ratio: Fraction, bins: int, total: int, steps: Steps) -> bool:
         ("the losers have too much", 3, "5/4", 19, (19, 16, 13, 11, 9, 9)),
         ("the losers have too much", 4, "5/4", 18, (16, 16, 13, 11, 9)),
         ("the losers have too much", 5, "4", 6, (6, 2, 2, 1, 1)),
+        # ratios that are no whole numbers: the border, and the true bin while it stays true
+        ("the losers have too much", 4, "9/2", 13, (13, 10, 4, 1)),
+        ("the losers have too much", 4, "9/2", 13, (9, 9, 2, 2, 2, 2)),
     ],
 )
 def test_each_demand_is_made_and_brute_force_agrees(
@@ -256,3 +259,50 @@ def test_a_far_bin_may_be_a_near_one_in_a_neighboring_state(
 def test_a_far_bin_crowds_by_no_more_than_the_last_near_weight() -> None:
     assert passes(Fraction(3), 3, 284, (200, 200, 185, 168))
     assert passes(Fraction(3), 4, 292, (200, 193, 137, 78))
+
+
+def test_what_is_just_private_passes_also_where_the_ratio_is_no_whole_number() -> None:
+    for bins, ratio, total, steps in ((3, "7/2", 23, (21, 8)), (3, "5/2", 16, (15, 9, 7))):
+        assert far_pair(Fraction(ratio), bins, total, steps) is None
+        assert passes(Fraction(ratio), bins, total, steps)
+
+
+def test_a_coin_may_always_be_tossed() -> None:
+    """Two bins that are alike everywhere keep ε = 0: the true one has just 1/(1+E)."""
+    assert passes(Fraction(1), 2, 1, (1,))
+
+
+def test_what_is_exactly_as_much_as_allowed_is_no_fault() -> None:
+    """Four bins with a quarter each wherever none is far."""
+    assert _far_in_a_fault(Fraction(1), 4, 1, (1,), 1) == 1
+
+
+def test_what_the_grid_cannot_hold_is_rounded_to_the_safe_side() -> None:
+    """Where none is far, one state has just twice as much as another, in parts of the grid."""
+    assert far_pair(Fraction(2), 4, 3, (2, 1, 1)) is None
+    assert _far_in_a_fault(Fraction(2), 4, 3, (2, 1, 1), 1) == 0
+    assert _far_in_a_fault(2 + Fraction(1, 10**9), 4, 3, (2, 1, 1), 1) == 1
+
+
+@pytest.mark.parametrize("edges", [1, 2, 3])
+def test_beside_leads_are_those_with_a_run_that_moves_and_the_same_true_bin(edges: int) -> None:
+    """Each of them once, and they themselves."""
+    near = range(-3, 3)
+
+    def one_record_apart(one: Leads, other: Leads) -> bool:
+        moves = [b - a for a, b in zip(one, other, strict=True)]
+        run = [place for place, move in enumerate(moves) if move]
+        alike = {moves[place] for place in run} in ({1}, {-1})
+        return not run or (alike and run == list(range(run[0], run[-1] + 1)))
+
+    def true(leads: Leads) -> int:
+        return sum(lead < 0 for lead in leads)
+
+    everywhere = list(itertools.combinations_with_replacement(range(-4, 4), edges))
+    for leads in itertools.combinations_with_replacement(near, edges):
+        wanted = [
+            other
+            for other in everywhere
+            if one_record_apart(leads, other) and true(leads) == true(other)
+        ]
+        assert sorted(_beside(leads)) == wanted

@@ -222,7 +222,10 @@ def test_it_answers_quantiles_alone() -> None:
             )
 
 
-@pytest.mark.parametrize("place", [(0,), [0, 1], (1, 0), (0, 1.0), (0, True), {"a": 0}, None])
+@pytest.mark.parametrize(
+    "place",
+    [(0,), [0, 1], (1, 0), (0, 1.0), (0.0, 1), (0, True), (False, 1), {"a": 0}, None],
+)
 def test_a_wrong_place_has_no_row(place: object) -> None:
     with pytest.raises(NoPlace):
         ordered_weights(3, rb.DP(1)).weights(place, ("a", "b", "c"))
@@ -234,3 +237,27 @@ def test_floats_are_the_rows_of_all_leads_also_beyond_the_last_weight() -> None:
     for row, key in zip(rule.rows_at_leads(np.array(leads)), leads, strict=True):
         weights = rule.weights(key, "abcd")
         assert row == pytest.approx([weight / sum(weights) for weight in weights], rel=1e-12)
+
+
+@pytest.mark.parametrize("bins", [2, 3, 4])
+def test_chances_are_the_least_and_the_most_over_all_leads(bins: int) -> None:
+    """Up to the last weight, which is next to nothing."""
+    rule = OrderedBins(2 * 8**9, tuple(8**place for place in range(9, -1, -1)))
+    leads = list(itertools.combinations_with_replacement(range(-13, 13), bins - 1))
+    found: dict[int, list[float]] = {}
+    for row, place in zip(rule.rows_at_leads(np.array(leads)), leads, strict=True):
+        margin = min(lead + 1 if lead >= 0 else -lead for lead in place)
+        found.setdefault(margin, []).append(row[sum(lead < 0 for lead in place)])
+    for margin in range(1, 6):
+        said = rule.chances(question(bins), margin)
+        assert said == pytest.approx((min(found[margin]), max(found[margin])), rel=1e-8)
+
+
+def test_a_far_bin_has_at_most_what_one_of_two_has() -> None:
+    rule = OrderedBins(40, (20, 11, 6, 1))
+    for short in range(6):
+        rows = [rule.rows_at_leads(np.array([[lead]]))[0] for lead in range(short, short + 9)]
+        alone = max(row[1] for row in rows)
+        for bins in (2, 3, 5):
+            assert rule.far_alone(question(bins), short) == pytest.approx(alone)
+            assert rule.far(question(bins), short) == pytest.approx((bins - 1) * alone)

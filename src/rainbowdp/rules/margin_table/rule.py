@@ -193,12 +193,12 @@ class MarginTable(Rule):
         """For each rival its chance at all corners where it is farther, and 0 elsewhere.
 
         Between them the chance of far rivals is linear in r^gap for each gap, so no other gaps have
-        more. The gap of a rival listed before the leader is one less than what it is behind.
+        more, also just before the cut, where a rival does not count yet. The gap of a rival listed
+        before the leader is one less than what it is behind.
         """
         cut = short + (self.shape.ties == Ties.ANY_LEADER)
-        knots = np.array(self.shape.knots)
-        near, beyond = knots[knots < cut], knots[knots > cut]
-        gaps = np.array([*near, *([cut - 1] if cut else []), cut, *beyond, self.shape.farthest + 1])
+        knots = self.shape.knots
+        gaps = np.union1d(knots, [cut, self.shape.farthest])
         is_far = gaps >= cut
         blend = np.zeros((len(gaps), len(knots) + 1))
         for place, gap in enumerate(gaps.tolist()):

@@ -115,7 +115,7 @@ class OrderedBins(Rule):
         return rows
 
     def chances(self, question: Question, margin: int) -> tuple[float, float]:
-        """Over all places where each other bin is this near or far away."""
+        """Over all places where each other bin is this near or far away, up to the last weight."""
         far = len(self.steps) + margin
         near = -margin, margin - 1
         edges = len(question.answers) - 1
