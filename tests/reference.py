@@ -419,3 +419,15 @@ def brute_depth(graph: nx.Graph, region: NDArray[Any]) -> list[int]:
         found = [n for end, n in ways.items() if edge[end] and region[end] == region[node]]
         depths.append(min(found, default=-1))
     return depths
+
+
+def changes_of_a_person(answers: int, rows: int, relation: str) -> list[tuple[int, ...]]:
+    """All changes of the counts that one person can make, by their definition."""
+    found = []
+    for move in itertools.product(range(-rows, rows + 1), repeat=answers):
+        more = sum(change for change in move if change > 0)
+        less = -sum(change for change in move if change < 0)
+        near = max(more, less) <= rows
+        if any(move) and near and (relation == "substituted" or not min(more, less)):
+            found.append(move)
+    return found
