@@ -302,7 +302,8 @@ def test_five_and_six_answers_take_the_crowd_table_where_it_errs_less() -> None:
         rb.Winner(named(6), neighbors="added or removed"),
     ):
         assert rb.best(other_vote, rb.DP(1)).name == "margin-table"
-    assert rb.best(rb.Winner(named(6)), rb.DP("0.5")).name == "margin-table"
+    assert rb.best(rb.Winner(named(6)), rb.DP("0.5")).name == "crowd-table"
+    assert rb.best(rb.Winner(named(6)), rb.DP("0.15")).name == "margin-table"
 
 
 def test_two_answers_with_several_records_a_person_go_by_the_measure() -> None:

@@ -96,17 +96,17 @@ def test_tables_for_common_guarantees_come_with_the_package() -> None:
     [
         (5, 12, "0.3", 0.5622, 1.02),
         (6, 10, "0.3", 0.6526, 1.02),
-        pytest.param(7, 4, "0.2", 0.7655, 1.05, marks=pytest.mark.slow),
+        (7, 4, "0.2", 0.7655, 1.06),
         (8, 5, "0.5", 0.7242, 1.03),
         (9, 4, "1", 0.6213, 1.05),
         (5, 12, "1", 0.2423, 1.01),
-        pytest.param(5, 12, "2", 0.0839, 1.01, marks=pytest.mark.slow),
+        (5, 12, "2", 0.0839, 1.01),
         (6, 10, "1", 0.3304, 1.02),
-        pytest.param(6, 8, "2", 0.1471, 1.01, marks=pytest.mark.slow),
-        pytest.param(7, 7, "1", 0.4535, 1.05, marks=pytest.mark.slow),
+        (6, 8, "2", 0.1471, 1.01),
+        (7, 7, "1", 0.4535, 1.05),
         (7, 5, "2", 0.2420, 1.02),
-        pytest.param(8, 5, "1", 0.5598, 1.04, marks=pytest.mark.slow),
-        pytest.param(8, 5, "2", 0.2730, 1.03, marks=pytest.mark.slow),
+        (8, 5, "1", 0.5598, 1.04),
+        (8, 5, "2", 0.2730, 1.03),
     ],
 )
 def test_the_order_of_the_nearest_makes_it_near_the_least_error(
