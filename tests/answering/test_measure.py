@@ -269,9 +269,10 @@ def test_where_no_crowd_table_can_be_proved_another_kind_answers_and_says_so(
     assert capsys.readouterr().err.startswith("Margin table answers, as there is no crowd table: ")
 
 
+@pytest.mark.slow
 def test_just_above_a_larger_crowd_table_that_table_is_kept_until_another_is_better() -> None:
-    """Seven gaps come with the package for ε = 0.5; five are made for any other ε near it."""
-    question = rb.Winner(named(7), ties="any leader")
+    """Six gaps come with the package for ε = 0.5; five are made for any other ε near it."""
+    question = rb.Winner(named(10), ties="any leader")
     counts, margins = fixed_histograms(shape_of(question), None)
     errors, made_for = [], []
     for epsilon in ("0.5", "0.505", "0.53"):

@@ -53,7 +53,7 @@ _IN_ORDER: dict[int, tuple[float, Size]] = {
     7: (0.2, (5, 2)),
     8: (0.3, (4, 2)),
 }
-_SOLVED: dict[int, Size] = {7: (6, 0), 8: (5, 0), 9: (4, 0), 10: (3, 0)}
+_SOLVED: dict[int, Size] = {7: (5, 0), 8: (5, 0), 9: (4, 0), 10: (3, 0)}
 _SHARED: dict[int, Size] = {7: (7, 0), 8: (7, 0), 9: (6, 0), 10: (5, 0)}
 # From an ε to another leaders have enough beside each other, so that rows in order can be found by
 # iteration, and may be more. For a smaller ε more gaps are worth more.
