@@ -15,11 +15,12 @@ import pytest
 import rainbowdp as rb
 from rainbowdp.display.progress import say_once
 from rainbowdp.errors import NoTable
-from rainbowdp.exact.keeping import ARCHIVE
+from rainbowdp.exact.keeping import ARCHIVE, Shelf
 from rainbowdp.rules.crowd_table.build import (
     SHELF,
     SOLVED,
     CrowdTableFamily,
+    _near,
     fetch_table,
     solved_below,
     wanted,
@@ -232,6 +233,13 @@ def test_for_an_epsilon_just_above_there_is_the_larger_table_that_was_solved_for
     made = rb.by_kind(question, rb.DP("0.51"), "crowd-table", epsilon="1/2")
     assert made.exact().rule == rb.by_kind(question, rb.DP("0.5"), "crowd-table").exact().rule
     assert made.claim == "made for ε = 0.5, so ask for that and pay less"
+
+
+def test_damaged_tables_tell_nobody_where_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = "substituted", "any leader"
+    assert list(_near(7, rb.DP("0.4"), *kind)) == [0.3, 0.5]
+    monkeypatch.setattr(Shelf, "_shipped_text", lambda *_: "{}")
+    assert _near(7, rb.DP("0.4"), *kind) == {}
 
 
 def test_how_a_table_is_made_where_somebody_waits() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from rainbowdp.display.progress import say_once
-from rainbowdp.errors import InvalidFile, NoTable
+from rainbowdp.errors import InvalidFile, NoTable, RainbowError
 from rainbowdp.exact.keeping import Shelf
 from rainbowdp.exact.rule import Family, Progress, Rule
 from rainbowdp.guarantees.descriptions import describe_guarantee
@@ -236,9 +237,10 @@ def _near(answers: int, guarantee: DP, neighbors: str, ties: str) -> dict[float,
     for one in sorted(
         map(DP, epsilons), key=lambda one: abs(math.log(one.ratio / guarantee.ratio))
     ):
-        content = SHELF.shipped(wanted(answers, one, neighbors, ties))
-        if content is not None:
-            near[one.epsilon] = CrowdTable.restore(content)
+        with suppress(RainbowError):  # who takes a damaged one is told so
+            content = SHELF.shipped(wanted(answers, one, neighbors, ties))
+            if content is not None:
+                near[one.epsilon] = CrowdTable.restore(content)
         if len(near) == _BESIDE:
             break
     return near
